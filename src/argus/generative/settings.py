@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +10,7 @@ from typing import Annotated, Any
 from argus.errors import InputError
 from argus.llm.config import ChatConfig, LocalConfig
 from argus.python_file import file_hash, file_of
-from argus.settings import Choices, Doc, Ge, Gt, Le, Lt, Option, Seed, check_settings, settings_of
+from argus.settings import Choices, Doc, Ge, Gt, Le, Lt, Option, Seed, check_settings
 from argus.training.settings import LoopConfig, WarmupRatio, WeightDecay
 
 _PANEL = "Scoring"
@@ -77,7 +76,6 @@ class Scoring:
 
     def __post_init__(self) -> None:
         check_settings(self)
-        check_numbers(self)
 
     @property
     def identity(self) -> dict[str, float | bool | str | None]:
@@ -101,32 +99,6 @@ class Scoring:
         if self.unigrams is not None:
             return self
         return replace(self, unigrams=0 if scratch else PUBLISHED_UNIGRAMS)
-
-
-def check_numbers(config: Any) -> None:
-    """Check that whole numbers of a config are whole and the others finite, none a truth value.
-
-    The default of a field gives its type. Raises InputError, whose `where` is the option, or
-    the field where there is none.
-    """
-    declared = {setting.name: setting for setting in settings_of(type(config))}
-    options = {name: setting.where for name, setting in declared.items()}
-    for f in fields(config):
-        value, kind = getattr(config, f.name), type(f.default)
-        if f.name in declared and declared[f.name].optional:
-            if value is None:
-                continue
-            kind = declared[f.name].kind
-        kinds = {int: (int,), float: (int, float)}.get(kind)
-        if kinds is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, kinds) or not math.isfinite(value):
-            raise InputError(
-                f"{value!r}",
-                expected="a whole number" if kind is int else "a finite number",
-                fix=f"Leave it out for {f.default}.",
-                where=options.get(f.name, f.name),
-            )
 
 
 _DECODING = "Decoding"
@@ -168,7 +140,6 @@ class Decoding:
 
     def __post_init__(self) -> None:
         check_settings(self)
-        check_numbers(self)
 
     @property
     def identity(self) -> dict[str, int | float | bool | str]:
@@ -381,13 +352,7 @@ _TRAINING = Option(panel="Training")
 class ExampleConfig:
     """Settings of the examples of an epoch. Each epoch draws new spans.
 
-    span_words: words of a span that is learnt (10 in SEAL). unsupervised: spans of the passages
-    themselves are sources. plain_share: of sources for spans, those without markers: spans are
-    searched for with them and scored without. copied: share of unsupervised spans that are drawn by
-    similarity to their source, which teaches to find the source's words again. The rest is drawn
-    evenly, which teaches the passage. least_words, most_words: of a span that is a source.
-    validation_share, validation_most: titles and questions that are validated with, and at most how
-    many of either.
+    validation_share: of titles and questions, validated with (at most 100 of either).
 
     Attributes:
         bodies: Spans per question and passage in an epoch.
@@ -396,31 +361,17 @@ class ExampleConfig:
         source_tokens: Longer sources are cut.
     """
 
-    span_words: Annotated[int, Ge(1)] = 10
     bodies: Annotated[int, Ge(1), Option(panel=_EXAMPLES)] = 2
     unsupervised: Annotated[int, Ge(0), Option(panel=_EXAMPLES)] = 1
     title_questions: Annotated[
         bool, Option(("--title-questions/--no-title-questions",), panel=_EXAMPLES)
     ] = True
-    plain_share: Annotated[float, Ge(0), Le(1)] = 0.5
-    copied: Annotated[float, Ge(0), Le(1)] = 0.5
-    least_words: Annotated[int, Ge(1)] = 4
-    most_words: int = 14
     source_tokens: Annotated[int, Ge(8), Option(panel=_EXAMPLES)] = 64
-    target_tokens: Annotated[int, Ge(1)] = 64
     validation_share: Annotated[float, Gt(0), Lt(1)] = 0.02
-    validation_most: Annotated[int, Ge(1)] = 100
     seed: Seed = 0
 
     def __post_init__(self) -> None:
         check_settings(self)
-        if self.most_words < self.least_words:
-            raise InputError(
-                f"{self.most_words!r}",
-                expected="at least least_words",
-                fix="Leave it out for the default.",
-                where="most_words",
-            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -504,25 +455,21 @@ class ScratchSize:
 class GenerativeTrainConfig:
     """Settings of the model and its training data.
 
-    training: how it learns. None for the defaults of the model's kind. hold_out: how many titles
-    are kept out of training, or a file with the ids of their documents, one a line.
+    training: how it learns. None for the defaults of the model's kind.
 
     Attributes:
         model: Folder of a seq2seq model (BART, T5, ...), or scratch.
-        hold_out: Titles to keep out of training, to test with: how many, or a file of ids.
+        hold_out: Titles to keep out of training, to test with.
     """
 
     model: str = SCRATCH
     size: ScratchSize = field(default_factory=ScratchSize)
     examples: ExampleConfig = field(default_factory=ExampleConfig)
     training: LearningConfig | None = None
-    hold_out: int | Path = 0
+    hold_out: Annotated[int, Ge(0)] = 0
 
-    @classmethod
-    def from_options(cls, *, hold_out: str, **options: Any) -> GenerativeTrainConfig:
-        """Return the config. hold_out: a number, or else a file."""
-        titles = int(hold_out) if hold_out.isdecimal() else Path(hold_out)
-        return cls(hold_out=titles, **options)
+    def __post_init__(self) -> None:
+        check_settings(self)
 
     @property
     def learning(self) -> LearningConfig:

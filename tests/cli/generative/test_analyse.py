@@ -51,9 +51,8 @@ def test_what_is_missing_is_not_applicable_and_never_zero(argus, tmp_path):
     bare = [record(f"q{i}", {**WRONG, "keys": None}, positives=None, answers=[]) for i in range(3)]
     ran = analyse(argus, write_output(tmp_path / "bare.json", bare))
     assert "bare: 3 questions, 0 judged" in ran.out
-    assert "Which passages are correct is not known: give --qrels" in ran.out
-    assert "The outputs hold no n-grams" in ran.out
-    assert "No answers are known" in ran.out
+    assert "It is not known which passages are correct" in ran.out
+    assert "The passages have no n-grams" in ran.out
     for row in rows(tmp_path):
         assert row["hit_1"] is row["dominance"] is row["answer_hit_1"] is None
     assert all(m["among_failed"] is None for m in summary(tmp_path)["systems"][0]["modes"])

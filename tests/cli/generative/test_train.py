@@ -30,7 +30,6 @@ def said(ran):
         (("--label-smoothing", "1"), "--label-smoothing: 1.0; expected a number from 0, below 1"),
         (("--dtype", "int8"), "--dtype: 'int8'; expected one of float32, bfloat16"),
         (("--minutes", "0"), "--minutes: 0.0; expected a number above 0"),
-        (("--hold-out", "nothing.txt"), "nothing.txt: no such file"),
         (("--device", "abacus"), "--device: 'abacus' is no device"),
         (("--questions", "q.jsonl"), "--questions: given without --qrels"),
     ],

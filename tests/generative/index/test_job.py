@@ -56,24 +56,6 @@ def test_a_changed_corpus_is_refused_and_fresh_replaces_it(corpus, tmp_path):
     assert index.title_and_text(index.ids().index("ada"))[1].endswith("Really.")
 
 
-def test_an_append_that_was_killed_tells_what_the_command_did(corpus, tmp_path, monkeypatch):
-    from argus.generative.index import job
-
-    build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED)
-    more = write(tmp_path / "more.jsonl", [*ROWS, {"_id": "new", "title": "N", "text": "Newer."}])
-
-    def killed(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as broken:
-        broken.setattr(job, "manifest_of", killed)
-        with pytest.raises(KeyboardInterrupt):
-            build_ngrams(more, out=tmp_path / "ix", config=APPEND)
-    for passages in (1, 0):
-        added = build_ngrams(more, out=tmp_path / "ix", config=APPEND).summary["added"]
-        assert added == {"passages": passages, "unchanged": len(ROWS) - passages}
-
-
 def test_two_appends_at_once_are_one_append_and_a_refusal(corpus, tmp_path):
     build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED)
     both = []

@@ -131,7 +131,7 @@ def test_a_cut_array_is_an_error_that_names_it(tmp_path):
     path = tmp_path / "s" / "suffixes.npy"
     path.write_bytes(path.read_bytes()[:-4])
     with pytest.raises(InputError, match=r"suffixes\.npy.*--fresh"):
-        open_segment(tmp_path / "s", BORDER, 4)
+        open_segment(tmp_path / "s", 4)
 
 
 DOCUMENTS = [

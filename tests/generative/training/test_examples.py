@@ -126,12 +126,9 @@ def test_held_out_titles_are_never_asked_nor_written(given_documents, held, aske
 @pytest.mark.parametrize(
     ("name", "value", "where"),
     [
-        ("span_words", 0, "span_words"),
         ("bodies", 0, "--bodies"),
         ("unsupervised", -1, "--unsupervised"),
         ("source_tokens", 7, "--source-tokens"),
-        ("plain_share", 1.5, "plain_share"),
-        ("most_words", 3, "most_words"),
         ("validation_share", 0, "validation_share"),
     ],
 )

@@ -47,7 +47,7 @@ from argus.generative.failures.measuring import (
 )
 from argus.generative.failures.outputs import Output, open_outputs
 from argus.generative.failures.reading import Problem
-from argus.generative.failures.tables import csv_tables
+from argus.generative.failures.tables import csv_tables, lacking
 from argus.generative.folders import index_folder, need_model
 from argus.generative.index import NgramIndex
 from argus.generative.settings import FailureConfig
@@ -166,12 +166,10 @@ def analyse_failures(
         for name, of_output in zip(names, measured, strict=True)
     ]
     paired = pairs(systems)
+    missing: list[str] = []
     with record.timed("tables"):
         compared = comparison(systems, paired, config.seed)
-        missing = [*_needs(config, setup.qrels, opened, measured), *_replay_needs(opened, replays)]
-        if len(systems) == 2 and compared is None:
-            missing.insert(0, "The two outputs have no question in common: they are not compared.")
-        summary = {
+        summary: dict[str, Any] = {
             "k": config.k,
             "correct": config.correct.value,
             "tokens": "tokenizer" if config.tokenizer else "index" if config.index else "words",
@@ -187,13 +185,17 @@ def analyse_failures(
             ],
             "comparison": compared,
             "taxonomy": described_modes(modes),
-            "needs": missing,
             "replayed": replays,
             "judge": verdicts.summary if verdicts else None,
             "unjudged": unjudged,
         }
+        if len(systems) == 2 and compared is None:
+            missing.append("The two outputs have no question in common: they are not compared.")
+        missing += lacking(system["figures"] for system in summary["systems"])
+        missing += _needs(config, setup.qrels, opened, measured)
+        summary["needs"] = [*missing, *_replay_needs(opened, replays)]
         judged = verdicts.table if verdicts else None
-        write_files(folder, systems, paired, summary, lost, judged)
+        _write_files(folder, systems, paired, summary, lost, judged)
     counts = {system.name: len(system.rows) for system in systems}
     folder.write_results(JOB, summary, record.manifest(counts))
     incomplete = [f"{o.file} breaks off: {o.broken}" for o in opened if o.broken]
@@ -317,7 +319,7 @@ def _needs(
     outputs: Sequence[Output],
     measured: Sequence[Measurements],
 ) -> Iterator[str]:
-    """Yield the figures that were not measured, and the inputs they need."""
+    """Yield doubts about the inputs."""
     for output, of_output in zip(outputs, measured, strict=True):
         ids = {row["query_id"] for row in of_output.rows}
         if absent := sum(query not in ids for query in qrels or ()):
@@ -331,27 +333,10 @@ def _needs(
                 f"No positive is among the passages of {output.name}, for no question: check that "
                 "both have ids of one scheme."
             )
-    rows = [row for of_output in measured for row in of_output.rows]
-    if all(row["hit_k"] is None for row in rows):
-        yield (
-            "Which passages are correct is not known: give --qrels, outputs with positive_ctxs, or "
-            "--correct answer where answers are known. Without, there is no failure to explain."
-        )
-    if all(row["ngrams_all"] is None for row in rows):
-        yield "The outputs hold no n-grams: generative and scoring failures are not applicable." + (
-            ""
-            if any(output.records for output in outputs)
-            else " SEAL and MINDER write them with --include_keys, argus research generative "
-            "search always."
-        )
-    if all(row["answer_hit_k"] is None for row in rows):
-        yield "No answers are known: give --queries with answers, or outputs that hold them."
-    if config.index is None:
-        yield "Coverage of the question's words, split names and cut answers need --corpus-index."
-    if config.llm is None and any(row["answer_outcome"] == UNANNOTATED for row in rows):
+    if config.llm is None and any(
+        row["answer_outcome"] == UNANNOTATED for one in measured for row in one.rows
+    ):
         yield "Whether unannotated passages answer the question needs --llm."
-    if config.replay is None:
-        yield "False pruning and exact ablations need --corpus-index and --model."
 
 
 def _replay_needs(
@@ -437,11 +422,9 @@ MODE_COLUMNS = (
     "id", "name", "category", "threshold_text", "measured_failed", "among_failed", "measured_found",
     "among_found", "difference", "low", "high", "leading",
 )  # fmt: skip
-LISTED_BY = " | "
-"""Between the parts of a list in a CSV file."""
 
 
-def write_files(
+def _write_files(
     folder: ArtifactFolder,
     systems: Sequence[System],
     paired: Sequence[Sequence[str]],
@@ -460,48 +443,39 @@ def write_files(
         )
         for system in systems
     ]
-    _write(folder, MEASURES, pa.concat_tables(measured, promote_options="default"))
-    _write(folder, DIAGNOSIS, diagnosis_table(systems, paired))
-    shutil.rmtree(folder / TABLES, ignore_errors=True)
-    folder.own(TABLES).mkdir()
-    for name, (columns, rows) in _tables(summary).items():
-        _write_csv(folder / TABLES / f"{name}.csv", columns, rows)
+    folder.write_table(MEASURES, pa.concat_tables(measured, promote_options="default"))
+    diagnosis = diagnosis_table(systems, paired)
+    folder.write_table(DIAGNOSIS, diagnosis)
+    rows = (
+        [" | ".join(cell) if isinstance(cell, list) else cell for cell in row.values()]
+        for row in diagnosis.to_pylist()
+    )
+    _write_csv(folder.own(f"{DIAGNOSIS}.csv"), diagnosis.column_names, rows)
     for name in (PRUNED, JUDGED):
-        for suffix in (".parquet", ".csv"):
-            (folder / f"{name}{suffix}").unlink(missing_ok=True)
+        (folder / f"{name}.parquet").unlink(missing_ok=True)
     if lost:
         ngrams = [{"system": system, **row} for system, rows in lost.items() for row in rows]
-        _write(folder, PRUNED, pa.Table.from_pylist(ngrams, PRUNED_SCHEMA))
+        folder.write_table(PRUNED, pa.Table.from_pylist(ngrams, PRUNED_SCHEMA))
     if judged is not None:
-        _write(folder, JUDGED, judged)
-
-
-def _tables(summary: dict[str, Any]) -> dict[str, tuple[Sequence[str], list[Sequence[object]]]]:
-    """Return columns and rows of every table that applies, the system in the first column."""
-    modes: list[Sequence[object]] = [
-        [system["name"], *(mode[name] for name in MODE_COLUMNS)]
-        for system in summary["systems"]
-        for mode in system["modes"]
-    ]
+        folder.write_table(JUDGED, judged)
     tables: dict[str, tuple[Sequence[str], list[Sequence[object]]]] = {
         "settings": (
             ["setting", "value"], [[name, summary[name]] for name in ("k", "correct", "tokens")],
         ),
-        "modes": (["system", *MODE_COLUMNS], modes),
+        "modes": (["system", *MODE_COLUMNS], []),
     }  # fmt: skip
     if compared := summary["comparison"]:
         tables["comparison"] = compared["columns"], compared["rows"]
     for system in summary["systems"]:
-        for name, columns, rows in csv_tables(system["figures"]):
+        own = system["name"]
+        tables["modes"][1].extend([own, *map(mode.get, MODE_COLUMNS)] for mode in system["modes"])
+        for name, columns, figures in csv_tables(system["figures"]):
             _, all_rows = tables.setdefault(name, (["system", *columns], []))
-            all_rows += ([system["name"], *row] for row in rows)
-    return tables
-
-
-def _write(folder: ArtifactFolder, name: str, table: pa.Table) -> None:
-    folder.write_table(name, table)
-    rows = ([row[c] for c in table.column_names] for row in table.to_pylist())
-    _write_csv(folder.own(f"{name}.csv"), table.column_names, rows)
+            all_rows += ([own, *row] for row in figures)
+    shutil.rmtree(folder / TABLES, ignore_errors=True)
+    folder.own(TABLES).mkdir()
+    for name, (columns, all_rows) in tables.items():
+        _write_csv(folder / TABLES / f"{name}.csv", columns, all_rows)
 
 
 def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -509,9 +483,4 @@ def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[objec
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows([_cell(value) for value in row] for row in rows)
-
-
-def _cell(value: object) -> object:
-    text = LISTED_BY.join(str(part) for part in value) if isinstance(value, list) else value
-    return harmless(text) if isinstance(text, str) else text
+        writer.writerows([harmless(c) if isinstance(c, str) else c for c in row] for row in rows)

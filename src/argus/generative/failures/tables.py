@@ -23,7 +23,7 @@ population's (divided by n). Nothing depends on the order of the rows.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -131,6 +131,17 @@ def _made(shown: Shown, rows: Rows) -> Table:
     if shown.presence:
         return hits_by_presence(rows, "passages", shown.presence)
     return _FUNCTIONS[shown.name](rows)
+
+
+def lacking(systems: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return why tables of some system lack an input, each reason once. systems: of `figures`."""
+    inputs = {need["why"] for need in declared()["needs"].values()}
+    found = dict.fromkeys(
+        of_system[shown.section][shown.name].get("not_applicable")
+        for of_system in systems
+        for shown in declared()["table"]
+    )
+    return [why for why in found if why in inputs]
 
 
 def is_missing(table: Table) -> bool:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from argus.data.fields import FieldNames
-from argus.data.folders import MANIFEST, ArtifactFolder
-from argus.data.reading import reading
+from argus.data.folders import ArtifactFolder
 from argus.data.types import Document
 from argus.data.writing import one_writer
 from argus.errors import InputError
 from argus.generative.folders import INDEX, described, manifest_of
 from argus.generative.index import NgramIndex, append, build_index
-from argus.generative.index.ngram_index import TOKENIZER, read_manifest
+from argus.generative.index.ngram_index import TOKENIZER
 from argus.generative.passages import pseudo_queries_of
 from argus.generative.settings import TRAINED, NgramBuildConfig
 from argus.generative.vocabulary import Vocabulary, open_vocabulary, train_vocabulary
@@ -96,12 +94,11 @@ def build_ngrams(
             where="--corpus",
         )
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    earlier = _earlier_tokenizer(folder)
     name, home = config.tokenizer or "", folder / INDEX
     tokenizer = Path(name) if name and not name.startswith(TRAINED) else None
     keep_input(folder, [path, file, tokenizer])
     settings: dict[str, Any] = {
-        "tokenizer": config.tokenizer or earlier,
+        "tokenizer": config.tokenizer,
         "titles": config.titles,
         "limit": limit,
     }
@@ -166,7 +163,7 @@ def _append(
     documents: Sequence[Document],
     queries: Mapping[str, list[str]],
 ) -> tuple[NgramIndex, dict[str, Any]]:
-    """Add new documents to the index. Return it, and the additions since the last finished run."""
+    """Add new documents to the index. Return it, and how many were added and unchanged."""
     if folder.fresh:
         raise InputError(
             "--append with --fresh",
@@ -186,42 +183,9 @@ def _append(
         )
     record.config["titles"] = titles
     record.open(folder)
-    earlier = _earlier(folder)
     with record.timed("indexing"):
         changes = append(home, documents, pseudo_queries=queries)
-    index = NgramIndex.open(home)
-    ids, here = index.ids(), {document.id for document in documents}
-    first = len(ids) - len(changes.new)
-    if earlier is not None:
-        with _reading(folder):
-            first = min(first, earlier["counts"]["total"])
-    new = sum(id_ in here for id_ in ids[first:])
-    return index, {"passages": new, "unchanged": changes.unchanged + len(changes.new) - new}
-
-
-def _earlier(folder: ArtifactFolder) -> dict[str, Any] | None:
-    """Return the section of manifest.json of the last finished run. None without one."""
-    section: dict[str, Any] | None = folder.read_json(MANIFEST).get(JOB)
-    return section
-
-
-def _reading(folder: ArtifactFolder) -> AbstractContextManager[None]:
-    fix = "Build the index again with --fresh."
-    return reading(folder / MANIFEST, expected="the file as Argus wrote it", fix=fix)
-
-
-def _earlier_tokenizer(folder: ArtifactFolder) -> str | None:
-    """Return the name of the tokenizer of the index in a folder. None if it is new.
-
-    One that was trained is not trained again: on a corpus that has grown it would be another, and
-    any change would be reported as a change of tokenizers.
-    """
-    if folder.fresh or read_manifest(folder / INDEX) is None:
-        return None
-    earlier = _earlier(folder)
-    with _reading(folder):
-        tokenizer: str | None = None if earlier is None else earlier["config"]["tokenizer"]
-        return tokenizer
+    return NgramIndex.open(home), {"passages": len(changes.new), "unchanged": changes.unchanged}
 
 
 def _vocabulary(
@@ -242,11 +206,10 @@ def _vocabulary(
             fix=f"For example {TRAINED}8000.",
             where="--tokenizer",
         ) from error
-    home = folder / INDEX
-    manifest = None if folder.fresh else read_manifest(home)
-    if manifest is not None and manifest.is_begun:
-        earlier = open_vocabulary(home / TOKENIZER)
-        if earlier.size == size or name == _earlier_tokenizer(folder):
+    home = folder / INDEX / TOKENIZER
+    if not folder.fresh and home.is_dir():
+        earlier = open_vocabulary(home)
+        if earlier.size == size:
             return earlier
     texts = (text for d in documents for text in (d.title, d.text, *queries.get(d.id, ())))
     return train_vocabulary(texts, size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain
@@ -24,16 +24,16 @@ from argus.generative.vocabulary import Vocabulary, open_vocabulary
 
 FILE, VERSION = "ngram.json", 1
 SEGMENTS, TOKENIZER = "segments", "tokenizer"
+FRESH = "Build the index again with --fresh."
 
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
     """Sources of the index.
 
-    vocabulary: fingerprint of the tokenizer. size: token ids. border: the
-    token between passages. titles: whether ` title @@` stands in
-    passages. segments: their folders' names, in order. identities: of segments, by name. None of
-    those that earlier versions wrote. finished: False while a build runs or after it was killed.
+    vocabulary: fingerprint of the tokenizer. size: token ids. border: the token between passages.
+    titles: whether ` title @@` stands in passages. segments: their folders' names, in order.
+    identities: of segments, by name. finished: False while a build runs or after it was killed.
     counts: documents by outcome.
     """
 
@@ -65,169 +65,54 @@ class Manifest:
             counts=counts,
         )
 
-    def check(self) -> None:
-        """Raise ValueError for invalid contents. Segments lie in the index, each once."""
-        for name, kind in (
-            ("vocabulary", str), ("size", int), ("border", int), ("titles", bool),
-            ("identities", dict), ("finished", bool),
-        ):  # fmt: skip
-            if type(getattr(self, name)) is not kind:
-                raise ValueError(f"{name}: {getattr(self, name)!r:.80}")
-        if not 0 <= self.border < self.size:
-            raise ValueError(f"border {self.border} among {self.size} token ids")
-        wrong = [one for one in self.segments if not (isinstance(one, str) and one.isalnum())]
-        if wrong or len(set(self.segments)) < len(self.segments):
-            raise ValueError(f"segments: {', '.join(map(repr, wrong or self.segments)):.80}")
-
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """Return the manifest of a folder, None if there is none.
-
-    Raises InputError for a file that is no manifest, or of a later version.
-    """
+    """Return the manifest of a folder, None without one. Raises InputError for a broken one."""
     path = folder / FILE
     if not path.is_file():
         return None
-    try:
+    with reading(path, "no manifest of an n-gram index", expected=f"version {VERSION}", fix=FRESH):
         content = parse_json(read_own(path))
-        version = content["version"]
-        if version == VERSION:
-            manifest = Manifest(
-                **{
-                    **content,
-                    "segments": tuple(content["segments"]),
-                    "counts": PassageCounts(**content["counts"]),
-                }
-            )
-            manifest.check()
-            return manifest
-    except (ValueError, TypeError, KeyError, OSError) as error:
-        raise InputError(
-            f"no manifest of an n-gram index ({error})",
-            expected="the file as `argus research generative build` wrote it",
-            fix="Build the index again with --fresh.",
-            where=path,
-        ) from error
-    raise InputError(
-        f"version {version}",
-        expected=f"version {VERSION}",
-        fix="Build the index again with --fresh, or use the version of Argus that wrote it.",
-        where=path,
-    )
+        if content["version"] != VERSION:
+            raise ValueError(f"version {content['version']}")
+        segments, counts = tuple(content["segments"]), PassageCounts(**content["counts"])
+        return Manifest(**{**content, "segments": segments, "counts": counts})
 
 
-BLOCK = 1 << 18
-"""Numbers that are looked at at once: they stay in the processor's cache."""
-SAMPLE = 4096
-NEIGHBOURS, COMPARED = 1000, 16
-"""Suffixes that are compared with the next one, and how many tokens of them."""
 Array = npt.NDArray[Any]
-Fault = tuple[str, str]
-"""The name of an array, and its fault."""
 
 
-def open_segment(folder: Path, border: int, size: int) -> Segment:
+def open_segment(folder: Path, size: int) -> Segment:
     """Map the arrays of a segment of `size` token ids.
 
     Raises InputError if one is missing, cut, or does not fit the others.
     """
     expected = "the array as `argus research generative build` wrote it"
-    fix = "Build the index again with --fresh."
     arrays = []
     for f in fields(Segment):
         path = folder / f"{f.name}.npy"
-        with reading(path, expected=expected, fix=fix):
+        with reading(path, expected=expected, fix=FRESH):
             arrays.append(np.asarray(np.load(path, mmap_mode="r", allow_pickle=False)))
-    segment = Segment(*arrays)
-    for fault in _faults, _large_faults:  # the second relies on what the first checks
-        for name, what in fault(segment, border, size):
-            raise InputError(what, expected=expected, fix=fix, where=folder / f"{name}.npy")
-    return segment
-
-
-def _faults(s: Segment, border: int, size: int) -> Iterator[Fault]:
-    """Yield faults of the arrays that are small. Each relies on those before it."""
-    n, d = s.suffixes.size, s.order.size
-    tokens, listed, id_bytes = text_type(size), s.list_tokens.size, s.id_bytes.size
-    expected: dict[str, tuple[type[Any], tuple[int, ...]]] = {
+    s = Segment(*arrays)
+    n, d, tokens, listed = s.suffixes.size, s.order.size, text_type(size), s.list_tokens.size
+    fitting: dict[str, tuple[type[Any], tuple[int, ...]]] = {
         "suffixes": (np.int32, (n,)), "order": (np.uint64, (d,)),
         "text": (tokens, (n + 1,)), "first": (np.int64, (size + 1,)),
         "list_pointers": (np.int64, (size + 1,)), "list_tokens": (tokens, (listed,)),
         "list_begins": (np.int32, (listed,)), "starts": (np.int64, (d + 1,)),
         "splits": (np.int32, (d, 2)), "hashes": (np.uint64, (d, 3)),
-        "id_pointers": (np.int64, (d + 1,)), "id_bytes": (np.uint8, (id_bytes,)),
+        "id_pointers": (np.int64, (d + 1,)), "id_bytes": (np.uint8, (s.id_bytes.size,)),
     }  # fmt: skip
-    for name, (dtype, shape) in expected.items():
+    for name, (dtype, shape) in fitting.items():
         array: Array = getattr(s, name)
         if array.dtype != dtype or array.shape != shape:
-            got, fits = (
+            raise InputError(
                 f"{array.dtype} of shape {array.shape}",
-                f"{np.dtype(dtype)} of shape {shape}",
+                expected=f"{np.dtype(dtype)} of shape {shape}, which fits the other arrays",
+                fix=FRESH,
+                where=folder / f"{name}.npy",
             )
-            yield name, f"{got}, and {fits} fits the other arrays"
-    for name, end, least in (
-        ("first", n, 0), ("list_pointers", listed, 0), ("starts", n, 1),
-        ("id_pointers", id_bytes, 0),
-    ):  # fmt: skip
-        pointers: IntArray = getattr(s, name)
-        if pointers[0] != 0 or pointers[-1] != end or (np.diff(pointers) < least).any():
-            yield name, f"pointers that do not rise from 0 to {end:,}"
-    text_at, queries_at = s.splits[:, 0], s.splits[:, 1]
-    if ((text_at < 0) | (queries_at < text_at) | (np.diff(s.starts) < queries_at)).any():
-        yield "splits", "places that lie outside of their passages"
-    if s.first[border + 1] - s.first[border] < d:
-        yield "first", f"fewer borders (token {border}) than the {d:,} passages"
-    if listed and s.list_tokens.max() >= size:
-        yield "list_tokens", f"token ids from {size:,} on"
-    owners = np.flatnonzero(np.diff(s.list_pointers))
-    begins, ends = s.list_pointers[owners], s.list_pointers[owners + 1]
-    if (
-        (np.diff(s.list_begins) < 1).any()
-        or (s.list_begins[begins] != s.first[owners]).any()
-        or (s.list_begins[ends - 1] >= s.first[owners + 1]).any()
-    ):
-        yield "list_begins", "rows that are not those of the tokens in first.npy"
-
-
-def _large_faults(s: Segment, border: int, size: int) -> Iterator[Fault]:
-    """Yield faults of the two large arrays: numbers out of range, and arrays that do not match."""
-    if _range(s.text)[1] >= size:
-        yield "text", f"token ids from {size:,} on"
-    if s.text[-1] != border or s.text[0] != border:
-        yield "text", f"does not begin and end in the border (token {border})"
-    low, high = _range(s.suffixes)
-    if low < 0 or high >= s.n_tokens:
-        yield "suffixes", f"places of {low:,} to {high:,} in a text of {s.n_tokens:,} tokens"
-    rows = np.unique(np.linspace(0, s.n_tokens - 1, SAMPLE).astype(np.int64))
-    tokens = s.text[s.suffixes[rows]].astype(np.int64)
-    if ((rows < s.first[tokens]) | (rows >= s.first[tokens + 1])).any():
-        yield "suffixes", "rows that text.npy and first.npy do not have"
-    rows = rows[:: -(-len(rows) // NEIGHBOURS)][:-1]
-    left, right = (s.suffixes[at].astype(np.int64) for at in (rows, rows + 1))
-    if not _rise(s.text, left, right):
-        yield "suffixes", "suffixes of text.npy that are not in their order"
-
-
-def _rise(text: Array, left: IntArray, right: IntArray) -> bool:
-    """Return whether each suffix sorts before its neighbour, as far as they are compared."""
-    for _ in range(COMPARED):
-        ends = np.maximum(left, right) >= len(text)  # a suffix that ends sorts before longer ones
-        if (left == right).any() or (right[ends] >= len(text)).any():
-            return False
-        left, right = left[~ends], right[~ends]
-        one, other = text[left], text[right]
-        if (one > other).any():
-            return False
-        left, right = left[one == other] + 1, right[one == other] + 1
-    return True
-
-
-def _range(array: Array) -> tuple[int, int]:
-    """Return the least and the greatest number, (0, -1) of none."""
-    blocks = [array[at : at + BLOCK] for at in range(0, len(array), BLOCK)]
-    if not blocks:
-        return 0, -1
-    return min(int(b.min()) for b in blocks), max(int(b.max()) for b in blocks)
+    return s
 
 
 @dataclass(frozen=True)
@@ -519,8 +404,8 @@ def open_segments(folder: Path, manifest: Manifest) -> NgramIndex:
     segments = []
     for name in manifest.segments:
         home = folder / SEGMENTS / name
-        segment = open_segment(home, manifest.border, manifest.size)
-        if manifest.identities.get(name) not in (None, segment.identity):
+        segment = open_segment(home, manifest.size)
+        if manifest.identities[name] != segment.identity:
             raise _foreign(home, "a segment of another index")
         segments.append(segment)
     return NgramIndex(

@@ -21,7 +21,6 @@ from argus.data.documents import read_queries
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
-from argus.data.reading import read_ids
 from argus.data.runs import read_judgements
 from argus.data.types import Document, Qrels, Query
 from argus.data.writing import write_jsonl, write_whole
@@ -104,6 +103,18 @@ def tensors(
 
 
 Floats = npt.NDArray[np.float64]
+SPAN_WORDS = 10
+"""Words of a span that is learnt (SEAL)."""
+TARGET_TOKENS = 64
+PLAIN_SHARE = 0.5
+"""Of sources for spans, those without markers: spans are searched for with and scored without."""
+COPIED = 0.5
+"""Share of unsupervised spans that are drawn by similarity to their source, which teaches to find
+the source's words again. The rest is drawn evenly, which teaches the passage."""
+LEAST_WORDS, MOST_WORDS = 4, 14
+"""Words of a span of a passage that is a source."""
+VALIDATION_MOST = 100
+"""Titles, and questions, that are validated with."""
 _N = 3
 """Words in an n-gram of a span, letters in an n-gram of a word."""
 
@@ -271,14 +282,14 @@ def _views(
 
 def _sample(names: Sequence[str], config: ExampleConfig) -> set[str]:
     """Return those to validate with, at least one of two."""
-    n = min(max(1, round(config.validation_share * len(names))), config.validation_most)
+    n = min(max(1, round(config.validation_share * len(names))), VALIDATION_MOST)
     ranked = sorted(names, key=lambda name: content_hash("generative-validation", name))
     return set(ranked[: min(n, len(names) - 1)])
 
 
 def _some(rows: Slots, config: ExampleConfig) -> Slots:
     """Return at most five slots for each title or question that may be validated with."""
-    most = 5 * config.validation_most
+    most = 5 * VALIDATION_MOST
     if len(rows) <= most:
         return rows
     rng = np.random.default_rng([config.seed, len(rows)])
@@ -331,7 +342,7 @@ class Drawn:
         pairs = []
         for (source, _, view, forced), ids in zip(drafts, encoded, strict=True):
             end = [] if view == View.BODY else [self.vocabulary.title_end]
-            target = tuple((ids + end)[: self.config.target_tokens])
+            target = tuple((ids + end)[:TARGET_TOKENS])
             pairs.append(Pair(source, target, view.name.lower(), forced))
         return pairs
 
@@ -347,21 +358,21 @@ class Drawn:
         elif origin == Source.PSEUDO:
             source = _one(material.pseudo[document], rng)
         else:
-            n = int(rng.integers(config.least_words, config.most_words + 1))
+            n = int(rng.integers(LEAST_WORDS, MOST_WORDS + 1))
             source = _span(material.documents[document].text.split(), n, rng)
         if view == View.TITLE:
             target = material.documents[document].title
         elif view == View.QUERY:
             target = _one(material.pseudo[document], rng)
         else:
-            words, n = material.documents[document].text.split(), config.span_words
-            if origin in SUPERVISED or rng.random() < config.copied:
+            words, n = material.documents[document].text.split(), SPAN_WORDS
+            if origin in SUPERVISED or rng.random() < COPIED:
                 probabilities = start_probabilities(words, source, n)
                 start = int(rng.choice(len(probabilities), p=probabilities))
                 target = " ".join(words[start : start + n])
             else:
                 target = _span(words, n, rng)
-        is_plain = view == View.BODY and rng.random() < config.plain_share
+        is_plain = view == View.BODY and rng.random() < PLAIN_SHARE
         is_forced = view == View.QUERY and rng.random() < 0.5
         kind = GOLD if origin in SUPERVISED else self.kind
         marker = None if is_plain else view.name.lower()
@@ -497,38 +508,21 @@ def read_inputs(
 QUESTIONS, QRELS = "held_out.jsonl", "held_out.tsv"
 
 
-def choose(documents: Sequence[Document], hold_out: int | Path) -> list[str]:
+def choose(documents: Sequence[Document], hold_out: int) -> list[str]:
     """Return the ids of the documents whose titles are held out, in the order of the corpus.
 
-    hold_out: how many, drawn by the hashes of their ids among those with a title. Or a file with
-    an id per line. Raises InputError for too many, an id that is not in the corpus, and a document
-    without title.
+    Drawn by the hashes of their ids among those with a title. Raises InputError for too many.
     """
     titled = [d.id for d in documents if d.title.strip()]
-    with_title = set(titled)
-    if isinstance(hold_out, Path):
-        listed = read_ids(hold_out, "a number, or a file with the id of a document on each line")
-        known = {d.id for d in documents}
-        for line, id_ in listed:
-            if id_ not in with_title:
-                raise InputError(
-                    f"line {line}: document {id_!r} "
-                    + ("has no title" if id_ in known else "is not in the corpus"),
-                    expected="ids of documents with a title, one a line",
-                    fix="Remove the line, or check that --corpus and the file belong together.",
-                    where=hold_out,
-                )
-        chosen = {id_ for _, id_ in listed}
-    elif not 0 <= hold_out <= len(titled):
+    if hold_out > len(titled):
         raise InputError(
             f"{hold_out:,} titles to hold out, of {len(titled):,}",
             expected="a number from 0 to the titles that the corpus has",
             fix="Give another number.",
             where="--hold-out",
         )
-    else:
-        ranked = sorted(titled, key=lambda id_: content_hash("generative-hold-out", id_))
-        chosen = set(ranked[:hold_out])
+    ranked = sorted(titled, key=lambda id_: content_hash("generative-hold-out", id_))
+    chosen = set(ranked[:hold_out])
     return [id_ for id_ in titled if id_ in chosen]
 
 

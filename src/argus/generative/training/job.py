@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ from argus.generative.vocabulary import Vocabulary
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import base_hash
-from argus.training.loop import train
+from argus.training.loop import Trained, train
 from argus.training.settings import training_lines
 from argus.version import __version__
 
@@ -43,7 +43,49 @@ STATE, LOSSES = "training", "losses"
 
 
 @dataclass(frozen=True, repr=False)
-class GenerativeTrainResult(Result):
+class LearntModel(Result):
+    """A folder with a model, and a row of losses.parquet per step."""
+
+    TABLES = ("losses",)
+    folder: Path
+    model: Path
+    summary: dict[str, Any]
+
+    @property
+    def losses(self) -> pa.Table:
+        """One row per step."""
+        return read_table(self.folder / f"{LOSSES}.parquet")
+
+
+def training_figures(trained: Trained, network: Any, dtype: str, device: str) -> dict[str, Any]:
+    """Return the part of the summary that every training has (see `training_lines`)."""
+    state, rate = trained.progress, trained.tokens_per_s
+    return {
+        "weights": sum(p.numel() for p in network.parameters()),
+        "dtype": dtype,
+        "device": device,
+        "steps": state.step,
+        "stopped": state.stopped,
+        **state.losses(),
+        "seconds": round(state.seconds, 2),
+        "tokens_per_s": None if rate is None else round(rate, 1),
+        "peak_memory_bytes": trained.peak_memory_bytes,
+        "device_memory_bytes": trained.device_memory_bytes,
+    }
+
+
+def write_model(
+    folder: ArtifactFolder, network: Any, vocabulary: Vocabulary, note: Mapping[str, Any],
+    trained: Trained,
+) -> Path:  # fmt: skip
+    """Write the model, with a note of its origin, and its losses. Return the model's folder."""
+    note = {"argus": __version__, "vocabulary": vocabulary.fingerprint, **note}
+    folder.write_table(LOSSES, pa.Table.from_pylist(trained.progress.steps))
+    return save_network(network, vocabulary, folder.own(MODEL), note)
+
+
+@dataclass(frozen=True, repr=False)
+class GenerativeTrainResult(LearntModel):
     """A trained model.
 
     Keys of the summary, beside those of `argus.training.settings.training_lines`:
@@ -56,16 +98,6 @@ class GenerativeTrainResult(Result):
     halved: how often a batch was halved for want of memory.
     batch: examples at once in the end.
     """
-
-    TABLES = ("losses",)
-    folder: Path
-    model: Path
-    summary: dict[str, Any]
-
-    @property
-    def losses(self) -> pa.Table:
-        """One row per step."""
-        return read_table(self.folder / f"{LOSSES}.parquet")
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -123,30 +155,19 @@ def train_generative(
             folder=folder.own(STATE), device=on,
             key=content_hash(begun, fingerprint(examples), *options).hex(),
         )  # fmt: skip
-    state, rate = trained.progress, trained.tokens_per_s
+    state = trained.progress
     summary: dict[str, Any] = {
         "model": config.model,
-        "weights": sum(p.numel() for p in network.parameters()),
-        "dtype": learning.dtype,
-        "device": on,
         "examples": examples.counts,
         "views": examples.views,
-        "steps": state.step,
-        "stopped": state.stopped,
+        **training_figures(trained, network, learning.dtype, on),
         "out_of_time": state.out_of_time,
-        **state.losses(),
-        "seconds": round(state.seconds, 2),
         "evaluation_seconds": round(state.evaluation_seconds, 2),
-        "tokens_per_s": None if rate is None else round(rate, 1),
         "halved": state.halved,
         "batch": state.passes or learning.batch_size,
-        "peak_memory_bytes": trained.peak_memory_bytes,
-        "device_memory_bytes": trained.device_memory_bytes,
     }
     scratch: dict[str, str | float] = {"name": SCRATCH, **asdict(config.size)}
     note = {
-        "argus": __version__,
-        "vocabulary": vocabulary.fingerprint,
         "base": scratch if weights is None else {"name": config.model, "weights": weights},
         "settings": {"examples": asdict(config.examples), "training": learning.described()},
         **{
@@ -154,9 +175,8 @@ def train_generative(
             for name in ("views", "examples", "steps", "stopped", "evaluations", "best")
         },
     }
-    model = save_network(network, vocabulary, folder.own(MODEL), note)
+    model = write_model(folder, network, vocabulary, note, trained)
     write_held_out(folder, inputs.documents, held_out)
-    folder.write_table(LOSSES, pa.Table.from_pylist(state.steps))
     folder.write_results(SECTION, summary, record.manifest(dict(summary["examples"])))
     return GenerativeTrainResult(folder.path, model, summary)
 

@@ -8,37 +8,32 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import pyarrow as pa
-
 from argus.data.fields import FieldNames, QrelsName
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.reading import parse_json, read_own
-from argus.data.tables import read_table
 from argus.data.writing import one_writer
 from argus.devices import Device, check_device
-from argus.generative.folders import MODEL, NOTE, index_folder, is_from_scratch, need_model
+from argus.generative.folders import NOTE, index_folder, is_from_scratch, need_model
 from argus.generative.index import NgramIndex, check_corpus
 from argus.generative.search import open_searcher, with_scoring
 from argus.generative.settings import GenerativeTuneConfig
 from argus.generative.training.examples import read_inputs
-from argus.generative.training.model import save_network
+from argus.generative.training.job import LearntModel, training_figures, write_model
 from argus.generative.training.ranking import RankList, rank_lists, rank_questions, rank_task
 from argus.jobs import options as o
-from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import base_hash
 from argus.settings import Option, Without
 from argus.training.loop import train
 from argus.training.settings import training_lines
-from argus.version import __version__
 
 SECTION = "generative_tune"
-STATE, LOSSES = "tuning", "losses"
+STATE = "tuning"
 
 
 @dataclass(frozen=True, repr=False)
-class GenerativeTuneResult(Result):
+class GenerativeTuneResult(LearntModel):
     """A model that learnt to rank.
 
     Keys of the summary, beside those of `argus.training.settings.training_lines`:
@@ -49,16 +44,6 @@ class GenerativeTuneResult(Result):
     before, after: of the questions that were validated with: the share whose first passage is right
     (first), with a right one in ten (first_10), and the mean of 1 / its rank (reciprocal_rank).
     """
-
-    TABLES = ("losses",)
-    folder: Path
-    model: Path
-    summary: dict[str, Any]
-
-    @property
-    def losses(self) -> pa.Table:
-        """One row per step."""
-        return read_table(self.folder / f"{LOSSES}.parquet")
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -131,35 +116,19 @@ def tune_generative(
             searcher, [one.query for one in taught.before], [one.gold for one in taught.before],
             passages=config.passages, keys=config.keys,
         )  # fmt: skip
-    state, rate = trained.progress, trained.tokens_per_s
     summary: dict[str, Any] = {
         "model": str(base),
         "mode": str(config.search.mode),
-        "weights": sum(p.numel() for p in model.network.parameters()),
-        "dtype": "float32",
-        "device": model.device,
         "lists": taught.counts,
         "before": _places(taught.before),
         "after": _places(after),
-        "steps": state.step,
-        "stopped": state.stopped,
-        **state.losses(),
-        "seconds": round(state.seconds, 2),
-        "tokens_per_s": None if rate is None else round(rate, 1),
-        "peak_memory_bytes": trained.peak_memory_bytes,
-        "device_memory_bytes": trained.device_memory_bytes,
+        **training_figures(trained, model.network, "float32", model.device),
     }
     origin: dict[str, str | float] = {"name": str(base), "weights": weights}
     if is_from_scratch(base):  # it stays one: its single tokens are as noisy as ever
         origin = parse_json(read_own(base / NOTE))["base"]
-    note = {
-        "argus": __version__,
-        "vocabulary": model.vocabulary.fingerprint,
-        "base": origin,
-        "tuned": {"name": str(base), "weights": weights, **settings},
-    }
-    saved = save_network(model.network, model.vocabulary, folder.own(MODEL), note)
-    folder.write_table(LOSSES, pa.Table.from_pylist(state.steps))
+    note = {"base": origin, "tuned": {"name": str(base), "weights": weights, **settings}}
+    saved = write_model(folder, model.network, model.vocabulary, note, trained)
     folder.write_results(SECTION, summary, record.manifest(dict(summary["lists"])))
     return GenerativeTuneResult(folder.path, saved, summary)
 

@@ -46,7 +46,7 @@ def test_a_judge_changes_the_diagnosis_and_adjusts_the_hits(endpoint, tmp_path):
     assert len(endpoint.requests) == 1
     analyse([file], config=FailureConfig(llm=llm), out=tmp_path / "out")
     assert len(endpoint.requests) == 1, "the ledger keeps what was answered"
-    assert (tmp_path / "out" / "judged.csv").is_file()
+    assert (tmp_path / "out" / "judged.parquet").is_file()
 
 
 def test_figures_do_not_depend_on_the_order_of_questions(tmp_path):
@@ -107,7 +107,7 @@ def test_a_judge_out_of_reach_leaves_the_rest_of_the_report(endpoint, tmp_path):
     llm = judge(endpoint)
     result = analyse(file, config=FailureConfig(llm=llm), out=tmp_path / "out")
     assert len(result.incomplete) == 1 and "401" in result.incomplete[0]
-    assert result.report.is_file() and (tmp_path / "out" / "failures.csv").is_file()
+    assert result.report.is_file() and (tmp_path / "out" / "failure_diagnosis.csv").is_file()
     rows = pq.read_table(tmp_path / "out" / "failures.parquet").to_pylist()
     assert all(row.get("judged") is None for row in rows)
 
