@@ -27,8 +27,7 @@ import numpy as np
 from argus.data.types import Document, FloatArray
 from argus.encoders import EncoderConfig, load_encoder
 from argus.retrievability.ranks import pair_ranks
-from argus.scenarios.distill.job import distill
-from argus.scenarios.distill.settings import DistillConfig, TrainConfig
+from argus.scenarios.distill import DistillConfig, TrainConfig, distill
 from benchmarks.shared import collection, random_graph, timed, unit_rows
 
 SIZE = float(os.environ.get("ACCELERATOR_SIZE", "1"))

@@ -5,16 +5,12 @@ learnt from the needs of the 504 profiled documents less those that the fold's q
 the fold's questions are asked with it. Arms: the default with three seeds, and the other settings
 that EVIDENCE names. null: the same needs with their documents exchanged, from which nothing can be
 learnt: how often is a correction prescribed all the same, by its interval, and by its bare gain?
-sentences: learnt from held-out sentences of hotpot100, theoremqa and cranfield, by the command.
 """
 
 from __future__ import annotations
 
 import json
-import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,15 +18,11 @@ import numpy as np
 from argus.data.types import FloatArray, Qrels, View
 from argus.encoders import EncoderConfig, load_encoder
 from argus.encoders.protocol import unit_rows
-from argus.indexes.job import build_index
 from argus.indexes.snapshot import Snapshot
 from argus.knowledge.stdlib import sample_questions, standard_library, standard_scenarios
 from argus.measures import evaluate
 from argus.measures.significance import paired_difference
-from argus.scenarios.adapt.config import AdaptConfig
-from argus.scenarios.adapt.job import adapt_index
-from argus.scenarios.adapt.learning import Examples, Learnt, held_out_gain, learn
-from benchmarks.shared import collection
+from argus.scenarios.adapt import AdaptConfig, Examples, Learnt, held_out_gain, learn
 
 MEASURE, FOLDS, NULLS = "nDCG@10", 5, 6
 DEFAULT = AdaptConfig()
@@ -40,7 +32,6 @@ ARMS = {
     "default, seed 2": replace(DEFAULT, seed=2),
     "3e-4, 0.3": replace(DEFAULT, learning_rate=3e-4, weight_decay=0.3),
 }
-COLLECTIONS = ("hotpot100", "theoremqa_theorems", "cranfield")
 
 
 def run() -> dict[str, Any]:
@@ -57,7 +48,6 @@ def run() -> dict[str, Any]:
     return {
         "demo": {"documents": len(demo.ids), "needs": len(demo.targets), "arms": arms},
         "null": null,
-        "sentences": dict(_sentences()),
     }
 
 
@@ -172,29 +162,3 @@ def _difference(before: dict[str, float], after: dict[str, float]) -> dict[str, 
         "improved": found.improved,
         "harmed": found.harmed,
     }
-
-
-def _sentences() -> Iterator[tuple[str, Any]]:
-    """Yield what a correction learnt from held-out sentences does to judged questions."""
-    for name in COLLECTIONS:
-        home = collection(name)
-        with tempfile.TemporaryDirectory() as folder:
-            index = Path(folder) / "index"
-            build_index(home, out=index, encoder=EncoderConfig(precision="float32"))
-            result = adapt_index(
-                index, learn_from="sentences", queries=home, qrels=home / "qrels" / "test.tsv"
-            )
-            held = result.summary["learnt"]["held_out"]
-            row: dict[str, Any] = {
-                "documents": result.summary["documents"],
-                "sentences": result.summary["needs"]["used"],
-                "held_out": [held["mean_before"], held["mean_after"], held["low"], held["high"]],
-                "prescribed": result.summary["prescribed"],
-                "alpha": result.summary["learnt"]["alpha"],
-            }
-            if result.evaluation is not None:
-                comparison = result.evaluation["comparison"]
-                assert comparison is not None
-                row["questions"] = comparison[MEASURE]
-            print(json.dumps({name: row}), flush=True)
-            yield name, row

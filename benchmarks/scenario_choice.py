@@ -24,10 +24,10 @@ from argus.indexes.retriever import open_retriever
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.measures import Evaluation, evaluate, paired_difference
 from argus.scenarios.ablation.grid import Cell, Documents, best_cell, grid, usual_cell
-from argus.scenarios.ablation.inputs import Vectors, embed_source, read_source
-from argus.scenarios.cells import AUTO, WEIGHTS
+from argus.scenarios.ablation.job import Vectors, embed_source, read_source
+from argus.scenarios.config import AUTO, WEIGHTS
 from argus.scenarios.profile import Component
-from argus.scenarios.profiles.index import add_scenarios
+from argus.scenarios.remedy import add_scenarios
 from benchmarks.scenario_quality import others
 from benchmarks.shared import collection
 

@@ -24,10 +24,9 @@ from argus.encoders import EmbeddingStore, EncoderConfig, load_encoder
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.measures import evaluate
 from argus.scenarios.ablation.grid import Cell, Documents, grid
-from argus.scenarios.ablation.inputs import embed_source, read_source
-from argus.scenarios.ablation.job import ablate_scenarios
+from argus.scenarios.ablation.job import ablate_scenarios, embed_source, read_source
+from argus.scenarios.config import NeedsConfig
 from argus.scenarios.needs.audit import audit_needs
-from argus.scenarios.needs.config import NeedsConfig
 from argus.scenarios.profile import Component
 from benchmarks.shared import collection
 
@@ -45,7 +44,7 @@ def run() -> dict[str, Any]:
             out=home / "ablation", expansions=corpus / "expansions.jsonl", store=home / "vectors",
         )  # fmt: skip
         return {
-            "demo": {name: found.summary[name] for name in ("documents", "whole", "profiled")},
+            "demo": {name: found.summary[name] for name in ("documents", "whole")},
             "without": _without(corpus, home / "vectors"),
             "needs": {
                 "alone": _needs(home / "needs", home / "vectors", 0),

@@ -27,10 +27,8 @@ def built(minilm, tmp_path):
     ("arguments", "message"),
     [
         ((), "nothing to learn from"),
-        (("--profiles", "profiles.jsonl", "--from", "titles"), "--profiles and --from"),
-        (("--needs", "profiles.jsonl"), "--needs alone"),
+        (("--needs", "profiles.jsonl"), "one of --needs and --needs-qrels alone"),
         (("--profiles", "none.jsonl"), "none.jsonl"),
-        (("--from", "words"), "expected one of titles, sentences"),
         (("--profiles", "profiles.jsonl", "--rank", "500"), "at most 384"),
         (("--profiles", "profiles.jsonl", "--rank", "0"), "--rank"),
         (("--profiles", "profiles.jsonl", "--temperature", "0"), "--temperature"),

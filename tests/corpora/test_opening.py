@@ -11,7 +11,7 @@ from argus.data.types import Document
 from argus.errors import InputError
 from argus.knowledge.base import KnowledgeBase
 from argus.knowledge.relations import RelationGraph
-from argus.scenarios.qa.inputs import draw
+from argus.scenarios.qa.cases import draw
 
 DOCUMENTS = [Document(i, f"text {i}") for i in "abc"]
 

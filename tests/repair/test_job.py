@@ -14,7 +14,7 @@ from argus.repair import RepairConfig
 from argus.repair.job import repair_index
 from argus.repair.trials import TRIAL, hold_out_needs
 from argus.scenarios.files import read_fields
-from argus.scenarios.profiles.index import add_scenarios
+from argus.scenarios.remedy import add_scenarios
 
 ASPECTS = {
     "deque": ("a line-up of entries", "forget the oldest", "fast at both ends"),

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argus.indexes.views import ViewScenario
-from argus.scenarios.context import ContextHit, build_context, fair_shares
+from argus.scenarios.qa.cases import ContextHit, build_context, fair_shares
 
 CODE = "def f(x):\n\treturn x**2  # \\frac{1}{2}\n| a | b |\n|---|---|\n<b>1 < 2</b> & „ü“ 漢字\n"
 SCENARIO = ViewScenario("Squares", "A user wants to know how to square.", "It shows a function.")

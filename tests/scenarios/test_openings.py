@@ -4,8 +4,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argus.scenarios.files import profile_fields
-from argus.scenarios.openings import Form, in_form, shared_openings, without_opening
-from argus.scenarios.profile import Component, Profiled, ProfileState, Scenario, ScenarioProfile
+from argus.scenarios.profile import (
+    Component,
+    Form,
+    Profiled,
+    ProfileState,
+    Scenario,
+    ScenarioProfile,
+    in_form,
+    shared_openings,
+    without_opening,
+)
 
 ANIMALS = ["cats", "dogs", "cows", "owls", "bats", "rats"]
 

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from argus.llm.model import read_object
-from argus.scenarios.schema import ProfileAnswer, repeats_itself
+from argus.scenarios.files import ProfileAnswer, repeats_itself
 
 
 def read(**fields):

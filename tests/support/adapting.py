@@ -11,7 +11,7 @@ from argus.data.types import Document, Qrels, Query
 from argus.encoders.protocol import unit_rows
 from argus.errors import EncodingError
 from argus.indexes.job import build_index
-from argus.scenarios.adapt.config import AdaptConfig
+from argus.scenarios.adapt import AdaptConfig
 from argus.scenarios.files import read_fields
 from argus.scenarios.profile import Profiled
 from tests.support.word_encoder import WordEncoder

@@ -70,10 +70,6 @@ def is_judging(prompt):
     return "STUDENT ANSWER START" in prompt
 
 
-def is_reasoning(prompt):
-    return "1. Identify the essential problem." in prompt
-
-
 def graded(prompt):
     """The share of the reference's words in the answer, in steps of ten."""
     answer, reference = (
@@ -84,11 +80,9 @@ def graded(prompt):
 
 
 def honest(prompt, n=0):
-    """Answer with what the context says, scenarios and all; judge by words; search as asked."""
+    """Answer with what the context says, scenarios and all; judge by words."""
     if is_judging(prompt):
         return {"text": f"REASON:\nShared words.\nSCORE:\n{graded(prompt)}"}
-    if is_reasoning(prompt):
-        return {"text": f"Search for: {prompt.splitlines()[0]}"}
     problem, context = re.search(
         r"Problem:\n(.*?)\n\nDocument:\n(.*)\n\nBased on", prompt, re.DOTALL
     ).groups()

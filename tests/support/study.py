@@ -3,7 +3,7 @@
 import csv
 import json
 
-from argus.scenarios.study.config import Criterion
+from argus.scenarios.study import Criterion
 
 
 def fill(study, out, rule, *, sheets=None):

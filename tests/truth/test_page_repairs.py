@@ -14,7 +14,7 @@ from argus.remedies.undo import rollback
 from argus.repair import RepairConfig
 from argus.repair.job import repair_index
 from argus.scenarios.files import read_fields
-from argus.scenarios.profiles.index import add_scenarios
+from argus.scenarios.remedy import add_scenarios
 from argus.service.app import create_app
 from argus.service.workplace import open_workplace
 

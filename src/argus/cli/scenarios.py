@@ -16,8 +16,7 @@ from argus.encoders.config import EncoderConfig
 from argus.jobs import options as o
 from argus.llm.options import ModelOptions, needs_model
 from argus.retrievers.config import AskingConfig, NamedRetriever
-from argus.scenarios.needs.config import NeedsConfig
-from argus.scenarios.profiles.config import ProfileSettings
+from argus.scenarios.config import NeedsConfig, ProfileSettings
 from argus.settings import (
     Option,
     Setting,
@@ -45,21 +44,21 @@ app = Group(
             "Compare answers with and without scenarios.",
             example="argus research scenarios qa --index index/ --queries queries.jsonl "
             "--model NAME --base-url http://127.0.0.1:8000/v1",
-            estimate="argus.scenarios.qa.stages:estimate_answers",
+            estimate="argus.scenarios.qa.job:estimate_answers",
         ),
         Entry(
-            "study", "argus.scenarios.study.job:make_study", "Write sheets that people fill in.",
+            "study", "argus.scenarios.study:make_study", "Write sheets that people fill in.",
             example="argus research scenarios study --index index/ --queries queries.jsonl "
             "--out study/",
             then=_reading,
         ),
         Entry(
-            "preferences", "argus.scenarios.study.preferences:read_preferences",
+            "preferences", "argus.scenarios.preferences:read_preferences",
             "Tell what people prefer, and how far they agree.",
             example="argus research scenarios preferences --study study/ --answers filled/",
         ),
         Entry(
-            "distill", "argus.scenarios.distill.job:distill", "Teach a small model profiles.",
+            "distill", "argus.scenarios.distill:distill", "Teach a small model profiles.",
             example="argus research scenarios distill --corpus docs.jsonl --profiles profiles/ "
             "--base student/ --epochs 3",
         ),
@@ -120,7 +119,7 @@ def needs(
     Args:
         profiles: Profiles of its documents, or a folder with them; --model writes what is missing.
     """
-    from argus.scenarios.needs.source import JudgedFiles
+    from argus.scenarios.needs.risk import JudgedFiles
 
     writer = model.config()
     written_by = None if writer is None else replace(writing, form=measure.form).by(writer)

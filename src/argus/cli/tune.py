@@ -242,7 +242,7 @@ def try_(
         own: Your own remedy: FILE.py:NAME; repeatable.
     """
     from argus.repair.job import repair_index
-    from argus.scenarios.profiles.config import ProfileSettings
+    from argus.scenarios.config import ProfileSettings
 
     writer = model.config()
     result = repair_index(

@@ -32,8 +32,8 @@ from argus.llm.options import ModelOptions
 from argus.remedies.config import (
     SentenceSettings,
 )  # fmt: skip
+from argus.scenarios.config import ProfileSettings
 from argus.scenarios.profile import COMPONENT
-from argus.scenarios.profiles.config import ProfileSettings
 from argus.settings import (
     CORPUS,
     INDEX,
@@ -48,7 +48,7 @@ from argus.settings import (
 
 if TYPE_CHECKING:
     from argus.data.types import Document
-    from argus.scenarios.choice import AnyComponent, AnyWeight
+    from argus.scenarios.remedy import AnyComponent, AnyWeight
 
 
 apply = Group(
@@ -68,7 +68,7 @@ apply = Group(
             show=show_remedy, estimate="argus.remedies.synthesis:estimate_synthesis",
         ),
         Entry(
-            "adapt", "argus.scenarios.adapt.job:adapt_index", "Learn a correction of all queries.",
+            "adapt", "argus.scenarios.adapt:adapt_index", "Learn a correction of all queries.",
             example="argus tune apply adapt --index index/ --profiles profiles/", show=show_remedy,
         ),
         Entry(
@@ -239,13 +239,13 @@ def scenarios(
         weight: What a document's own score counts against its scenarios' in searches that do not
             say; auto: as held-out needs choose.
     """
-    from argus.scenarios.cells import AUTO
+    from argus.scenarios.config import AUTO
     from argus.scenarios.profile import component as named
 
     views: AnyComponent = AUTO if component == AUTO else named(component)
     counts: AnyWeight = AUTO if weight == AUTO else _number(weight)
     if source.profiles is None:
-        from argus.scenarios.profiles.job import estimate_profiles, profile_documents
+        from argus.scenarios.profiles import estimate_profiles, profile_documents
 
         writer = model.config()
         if writer is None:
@@ -281,7 +281,7 @@ def scenarios(
             fix="Build one with `argus index build` and give --index.",
             where="--profiles",
         )
-    from argus.scenarios.profiles.index import add_scenarios
+    from argus.scenarios.remedy import add_scenarios
 
     result = add_scenarios(
         source.index, profiles, component=views, weight=counts, form=asking.form, encoder=encoder,

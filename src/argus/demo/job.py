@@ -54,11 +54,11 @@ from argus.retrievability.probes.config import ProbeConfig
 from argus.retrievability.probes.fit import HOME as PROBE
 from argus.retrievability.probes.fit import fit_probe
 from argus.retrievability.rps import HIGH
-from argus.scenarios.ablation.config import AblateConfig
+from argus.scenarios.ablation.findings import AblateConfig
 from argus.scenarios.ablation.job import AblateResult, ablate_scenarios
 from argus.scenarios.files import read_profiles
 from argus.scenarios.profile import Component
-from argus.scenarios.profiles.index import ScenariosResult, add_scenarios
+from argus.scenarios.remedy import ScenariosResult, add_scenarios
 from argus.settings import Options, Seed, Without
 
 

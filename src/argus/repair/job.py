@@ -36,10 +36,10 @@ from argus.remedies.remedy_result import check_judged
 from argus.repair import RepairConfig, trials
 from argus.reports import write_report
 from argus.reports.section import Section, table
+from argus.scenarios.config import ProfileConfig
 from argus.scenarios.files import read_profiles
 from argus.scenarios.profile import Profiled
-from argus.scenarios.profiles.config import ProfileConfig
-from argus.scenarios.profiles.job import profile_documents
+from argus.scenarios.profiles import profile_documents
 from argus.verdict.verdict import BLEND_MEASURED
 
 JOB = "repair"

@@ -39,11 +39,10 @@ from argus.remedies.expansion import expand_index
 from argus.remedies.own import add_own
 from argus.remedies.undo import list_remedies, rollback
 from argus.repair import FIRST, GUARD, HARM, MEASURE
-from argus.scenarios.adapt.job import adapt_index
-from argus.scenarios.cells import AUTO
-from argus.scenarios.choice import of_several
+from argus.scenarios.adapt import adapt_index
+from argus.scenarios.config import AUTO
 from argus.scenarios.profile import Profiled
-from argus.scenarios.profiles.index import add_scenarios
+from argus.scenarios.remedy import add_scenarios, of_several
 
 BLEND, EXPAND, SCENARIOS, ADAPT = "blend", "expand", "scenarios", "adapt"
 JUDGED, NEEDS = "judged questions", "held-out needs"

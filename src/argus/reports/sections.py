@@ -37,14 +37,14 @@ SECTIONS: dict[str, Home] = {
     "blend": Home("Blend", "tune apply blend", "remedies.blend"),
     "written": Home("Written", "tune apply write", "remedies.store_writing"),
     "repair": Home("Chosen repair", "tune try", "repair.job"),
-    "adapt": Home("Queries corrected", "tune apply adapt", "scenarios.adapt.job"),
-    "scenarios": Home("Scenarios", "tune apply scenarios", "scenarios.profiles.job"),
-    "needs": Home("Needs", "research scenarios needs", "scenarios.needs.section"),
+    "adapt": Home("Queries corrected", "tune apply adapt", "scenarios.adapt"),
+    "scenarios": Home("Scenarios", "tune apply scenarios", "scenarios.profiles"),
+    "needs": Home("Needs", "research scenarios needs", "scenarios.needs.audit"),
     "needs_served": Home("Needs served", "research scenarios needs", "scenarios.needs.served"),
-    "scenarios_qa": Home("Answers", "research scenarios qa", "scenarios.qa.section"),
-    "preferences": Home("People", "research scenarios preferences", "scenarios.study.preferences"),
+    "scenarios_qa": Home("Answers", "research scenarios qa", "scenarios.qa.job"),
+    "preferences": Home("People", "research scenarios preferences", "scenarios.preferences"),
     "ablation": Home(
-        "Scenario ablation", "research scenarios ablate", "scenarios.ablation.section"
+        "Scenario ablation", "research scenarios ablate", "scenarios.ablation.findings"
     ),
     "generative_search": Home(
         "Generative search", "research generative search", "generative.search_section"

@@ -5,20 +5,20 @@ from .profile import (
     Scenario as Scenario,
     ScenarioProfile as ScenarioProfile,
 )
-from .ablation.config import AblateConfig as AblateConfig
+from .ablation.findings import AblateConfig as AblateConfig
 from .ablation.job import ablate_scenarios as ablate_scenarios
-from .adapt.config import AdaptConfig as AdaptConfig
-from .adapt.job import adapt_index as adapt_index
-from .distill.settings import DistillConfig as DistillConfig, TrainConfig as TrainConfig
+from .adapt import AdaptConfig as AdaptConfig
+from .adapt import adapt_index as adapt_index
+from .distill import DistillConfig as DistillConfig, TrainConfig as TrainConfig
 from .files import read_profiles as read_profiles
-from .needs.config import NeedsConfig as NeedsConfig
+from .config import NeedsConfig as NeedsConfig
 from .needs.audit import audit_needs as audit_needs
 from .needs.served import ask_needs as ask_needs
-from .profiles.config import ProfileConfig as ProfileConfig
-from .profiles.index import add_scenarios as add_scenarios
-from .profiles.job import profile_documents as profile_documents
-from .qa.config import QAConfig as QAConfig
+from .config import ProfileConfig as ProfileConfig
+from .remedy import add_scenarios as add_scenarios
+from .profiles import profile_documents as profile_documents
+from .qa.job import QAConfig as QAConfig
 from .qa.job import compare_answers as compare_answers
-from .study.config import PreferenceConfig as PreferenceConfig, StudyConfig as StudyConfig
-from .study.job import make_study as make_study
-from .study.preferences import read_preferences as read_preferences
+from .study import StudyConfig as StudyConfig
+from .study import make_study as make_study
+from .preferences import PreferenceConfig as PreferenceConfig, read_preferences as read_preferences

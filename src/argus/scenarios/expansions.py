@@ -29,11 +29,10 @@ from argus.data.writing import write_jsonl
 from argus.errors import InputError
 from argus.llm import LanguageModel, Prompt
 from argus.llm import State as PromptState
-from argus.scenarios.files import first_problem, read_notes
-from argus.scenarios.generate import NO_TEXT, NOT_ASKED, shown_part
+from argus.scenarios.config import MAX_DOCUMENT_CHARS
+from argus.scenarios.files import first_problem, repeats_itself
+from argus.scenarios.generate import NO_TEXT, NOT_ASKED
 from argus.scenarios.profile import ProfileState
-from argus.scenarios.profiles.config import MAX_DOCUMENT_CHARS
-from argus.scenarios.schema import repeats_itself
 
 QUERIES = 3  # Pseudo-queries per document (SPIKE Appendix A).
 MAX_TOKENS = 512
@@ -84,18 +83,14 @@ class QueriesAnswer(BaseModel):
 
     @model_validator(mode="after")
     def _some(self) -> QueriesAnswer:
-        if not self.usable()[0]:
+        if not self.usable():
             raise ValueError("no query that can be used: all are empty or repeat themselves")
         return self
 
-    def usable(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the first three different queries that can be used, and the notes."""
+    def usable(self) -> tuple[str, ...]:
+        """Return the first three different queries that can be used."""
         stripped = dict.fromkeys(query.strip() for query in self.queries)
-        good = tuple(query for query in stripped if query and not repeats_itself(query))
-        if len(good) < QUERIES:
-            return good, (f"{len(good)} pseudo-queries that can be used instead of {QUERIES}",)
-        more = f"only the first {QUERIES} of {len(good)} pseudo-queries are used"
-        return good[:QUERIES], (more,) if len(good) > QUERIES else ()
+        return tuple(q for q in stripped if q and not repeats_itself(q))[:QUERIES]
 
 
 class SummaryAnswer(BaseModel):
@@ -124,7 +119,6 @@ class Expansion:
     pseudo_queries: tuple[str, ...] = ()
     summary: str = ""
     reason: str = ""
-    notes: tuple[str, ...] = ()
     source: str = ""
 
     @property
@@ -152,8 +146,8 @@ def generate_expansions(documents: Sequence[Document], model: LanguageModel) -> 
     """Yield the outcome of every document, in their order. Two prompts each.
 
     A document of which neither answer can be used, or without text, FAILED with the reasons. One of
-    more than MAX_DOCUMENT_CHARS characters is expanded by its beginning, which is noted. Raises
-    LanguageModelError as the model does. Answers so far are in its ledger.
+    more than MAX_DOCUMENT_CHARS characters is expanded by its beginning. Raises LanguageModelError
+    as the model does. Answers so far are in its ledger.
     """
     texts = [
         f"[Text Content]\n{d.content[:MAX_DOCUMENT_CHARS]}" for d in documents if d.content.strip()
@@ -174,15 +168,14 @@ def generate_expansions(documents: Sequence[Document], model: LanguageModel) -> 
             if outcome.value is None:
                 unasked = NOT_ASKED if outcome.state is PromptState.NOT_ASKED else ""
                 reasons.append(f"{baseline}: {unasked}{outcome.reason}")
-        notes = shown_part(document, MAX_DOCUMENT_CHARS)
-        usable, left_out = asked.value.usable() if asked.value is not None else ((), ())
-        text, reason = summary.value.summary if summary.value else "", "; ".join(reasons)
-        yield Expansion(document.id, usable, text, reason, (*notes, *left_out), source)
+        usable = asked.value.usable() if asked.value is not None else ()
+        text = summary.value.summary if summary.value is not None else ""
+        yield Expansion(document.id, usable, text, "; ".join(reasons), source)
 
 
 def write_expansions(path: Path, expansions: Iterable[Expansion]) -> Path:
     """Write a line per document, without empty fields, whole or not at all. Return the path."""
-    names = ("pseudo_queries", "summary", "reason", "notes", "source")
+    names = ("pseudo_queries", "summary", "reason", "source")
     rows = (
         {"_id": e.doc_id, "state": str(e.state)}
         | {name: value for name in names if (value := getattr(e, name))}
@@ -218,14 +211,11 @@ def read_expansions(path: Path | str, *, coerce_ids: bool = False) -> dict[str, 
 def _from_row(doc_id: str, values: Mapping[str, object]) -> Expansion:
     queries, no_queries = _validated(QueriesAnswer, values, "pseudo_queries")
     summary, no_summary = _validated(SummaryAnswer, values, "summary")
-    usable, left_out = queries.usable() if queries is not None else ((), ())
-    reason = str(values.get("reason") or "; ".join(filter(None, (no_queries, no_summary))))
     return Expansion(
         doc_id,
-        usable,
+        queries.usable() if queries is not None else (),
         summary.summary if summary is not None else "",
-        reason,
-        tuple(dict.fromkeys((*read_notes(values), *left_out))),
+        str(values.get("reason") or "; ".join(filter(None, (no_queries, no_summary)))),
         str(values.get("source") or ""),
     )
 

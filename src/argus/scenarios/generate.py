@@ -14,11 +14,9 @@ from collections.abc import Iterator, Sequence
 from argus.data.types import Document
 from argus.llm import LanguageModel, Prompt
 from argus.llm import State as PromptState
-from argus.scenarios.files import from_answer
-from argus.scenarios.openings import GUIDELINE, Form
-from argus.scenarios.profile import Profiled, ProfileState
-from argus.scenarios.profiles.config import ProfileSettings, Role
-from argus.scenarios.schema import ProfileAnswer
+from argus.scenarios.config import ProfileSettings, Role
+from argus.scenarios.files import ProfileAnswer, from_answer
+from argus.scenarios.profile import GUIDELINE, Form, Profiled, ProfileState
 
 MAX_TOKENS = 2_048  # Tokens of an answer. Teacher profiles take 200 to 700.
 

@@ -25,7 +25,7 @@ from argus.remedies.config import (
     Tau,
 )  # fmt: skip
 from argus.repair import RepairConfig
-from argus.scenarios.adapt.config import AdaptConfig, Unlabelled
+from argus.scenarios.adapt import AdaptConfig
 from argus.scenarios.profile import COMPONENT
 from argus.settings import Doc, Ge, check_settings
 from argus.suite.config import ORIGINAL
@@ -134,9 +134,9 @@ class ScenariosRemedy(Remedy):
 
     def apply(self, index: Path, encoder: Encoder) -> None:
         """See `Remedy.apply`."""
-        from argus.scenarios.cells import AUTO
+        from argus.scenarios.config import AUTO
         from argus.scenarios.profile import component
-        from argus.scenarios.profiles.index import add_scenarios
+        from argus.scenarios.remedy import add_scenarios
 
         add_scenarios(
             index, self.profiles, encoder=encoder, weight=self.weight,
@@ -146,25 +146,17 @@ class ScenariosRemedy(Remedy):
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptRemedy(Remedy):
-    """Correct queries as needs, or texts of the documents, teach it.
-
-    Attributes:
-        learn_from: titles or sentences of the documents.
-    """
+    """Correct queries as the needs of documents teach it."""
 
     profiles: Profiles = None
-    learn_from: Unlabelled | None = None
     config: AdaptConfig
     paths = ("profiles",)
 
     def apply(self, index: Path, encoder: Encoder) -> None:
         """See `Remedy.apply`."""
-        from argus.scenarios.adapt.job import adapt_index
+        from argus.scenarios.adapt import adapt_index
 
-        result = adapt_index(
-            index, profiles=self.profiles, learn_from=self.learn_from, config=self.config,
-            encoder=encoder,
-        )  # fmt: skip
+        result = adapt_index(index, profiles=self.profiles, config=self.config, encoder=encoder)
         if not result.summary["prescribed"]:
             raise NothingToMend("held-out needs do not improve by a correction of queries")
 

@@ -16,7 +16,7 @@ from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
 from argus.generative.settings import FailureConfig
 from argus.remedies.config import NER, NER_MODEL
 from argus.retrievability.audit.config import POOLING, Pooling
-from argus.scenarios.ablation.config import DOCUMENTS
+from argus.scenarios.ablation.findings import DOCUMENTS
 from argus.suite.config import ORIGINAL, SuiteRetriever
 from argus.suite.reading import filled, paths_in
 from argus.suite.requests import (
@@ -93,7 +93,7 @@ class AblationRequest(EncoderRequest):
     @classmethod
     def compute(cls, requests: Sequence[Self], place: Place) -> Figures:
         """See `Measured.compute`."""
-        from argus.scenarios.ablation.config import AblateConfig
+        from argus.scenarios.ablation.findings import AblateConfig
         from argus.scenarios.ablation.job import ablate_scenarios
         from argus.scenarios.profile import Component, component
 

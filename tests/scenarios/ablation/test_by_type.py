@@ -5,10 +5,9 @@ import pytest
 
 from argus.data.types import Document
 from argus.measures import Evaluation
-from argus.scenarios.ablation.config import AblateConfig
-from argus.scenarios.ablation.findings import Ablation, compare_types
+from argus.measures.slices import slicings
+from argus.scenarios.ablation.findings import AblateConfig, Ablation, compare_types
 from argus.scenarios.ablation.grid import Cell
-from argus.scenarios.document_types import type_slicings
 from argus.scenarios.profile import Component
 
 N = 30
@@ -42,11 +41,9 @@ def rows():
         return evaluation(value)
 
     config = AblateConfig(measures=("nDCG@10",), resamples=1000)
-    ablation = Ablation(
-        "whole", len(IDS), 0, evaluation(lambda q: 0.4), {c: of(c) for c in CELLS}, config
-    )
-    slices = type_slicings(DOCUMENTS, ("type",))
-    found = compare_types(ablation, slices, IDS, GOLD, {})
+    ablation = Ablation(evaluation(lambda q: 0.4), {c: of(c) for c in CELLS}, config)
+    slices = slicings(DOCUMENTS, ("type",))
+    found = compare_types(ablation, slices, IDS, GOLD)
     return {row["type"]: row for row in found}
 
 
@@ -55,15 +52,6 @@ def test_a_question_is_of_the_types_of_its_documents(rows):
         "prose": N + 1, "math": N + 1, "(none)": 0
     }  # fmt: skip
     assert rows["prose"]["documents"] == N + 1 and rows["(none)"]["documents"] == 1
-
-
-def test_another_weight_is_recommended_where_it_is_surely_better(rows):
-    prose, math = rows["prose"]["weight"], rows["math"]["weight"]
-    assert prose["recommended"] == {"component": "M+E", "lambda": 0.5} == prose["best"]
-    assert prose["to_usual"]["mean_difference"] == pytest.approx(0.2, abs=0.02)
-    assert prose["to_usual"]["low"] > 0.15
-    assert math["recommended"] == {"component": "M+E", "lambda": 0.7}
-    assert math["to_usual"]["verdict"] == "", "0.7 and 0.9 differ by noise"
 
 
 def test_means_are_those_of_the_types_own_questions(rows):

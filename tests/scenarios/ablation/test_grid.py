@@ -11,7 +11,7 @@ from argus.measures import Evaluation, evaluate
 from argus.scenarios import Component, Profiled, ProfileState, Scenario, ScenarioProfile
 from argus.scenarios.ablation import grid as ablate
 from argus.scenarios.ablation.grid import Cell, Documents, QueryVectors
-from argus.scenarios.cells import WEIGHTS
+from argus.scenarios.config import WEIGHTS
 from argus.scenarios.files import scenario_views
 from tests.support.draws import examples
 

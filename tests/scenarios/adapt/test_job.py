@@ -15,9 +15,8 @@ from argus.indexes.recipe import CORRECTION, DocumentNumbers, read_correction
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 from argus.remedies.undo import list_remedies, rollback
-from argus.scenarios.adapt import job
-from argus.scenarios.adapt.config import AdaptConfig
-from argus.scenarios.adapt.job import adapt_index
+from argus.scenarios import adapt
+from argus.scenarios.adapt import AdaptConfig, adapt_index
 from tests.support.adapting import (
     DOCUMENTS,
     JUDGED,
@@ -78,8 +77,7 @@ def test_needs_of_some_documents_help_questions_about_others(learnt):
         "source": "profiles", "used": 200, "failed": 0, "documents": 100, "elsewhere": 0,
     }  # fmt: skip
     assert summary["judged"] == {"questions": 60, "with_needs": 0}
-    assert summary["multiplications"] == 2 * 4 * 24
-    assert summary["bytes"] == (learnt.folder / CORRECTION).stat().st_size
+    assert (learnt.folder / CORRECTION).is_file()
     change = learnt.evaluation["comparison"]["nDCG@10"]
     assert change["low"] > 0.1 and change["mean_after"] > change["mean_before"]
     lines = list(learnt.headline())
@@ -130,7 +128,7 @@ def test_killed_before_it_counts_the_index_is_as_before(index, built, learnt, mo
             adapt_index(index, profiles=NEEDS, config=QUICK, encoder=Turned())
     assert (index / "remedies" / learnt.remedy / CORRECTION).is_file()
     assert list_remedies(index) == [] and run_of(index) == run_of(built)
-    monkeypatch.setattr(job, "learn", None)  # what was learnt is taken as it is
+    monkeypatch.setattr(adapt, "learn", None)  # what was learnt is taken as it is
     adapt_index(index, profiles=NEEDS, config=QUICK, encoder=Turned())
     assert run_of(index) == run_of(learnt.index.path)
 
@@ -156,15 +154,14 @@ def test_needs_come_from_queries_and_judgements(index, learnt, tmp_path):
 @pytest.mark.parametrize(
     ("options", "where"),
     [
-        ({}, "--profiles, --needs, --from"),
-        ({"profiles": NEEDS, "learn_from": "titles"}, "--profiles, --needs, --from"),
+        ({}, "--profiles, --needs"),
+        ({"profiles": NEEDS, "needs": QUESTIONS}, "--profiles, --needs"),
         ({"needs": QUESTIONS}, "--needs-qrels"),
         ({"profiles": NEEDS, "needs_qrels": JUDGED}, "--needs"),
         ({"profiles": needs_of([Document("x1", "a b c d e f"), Document("x2", "g h i j k l")])},
          "profiles"),
         ({"profiles": {"d000": NEEDS["d000"]}}, "profiles"),
         ({"needs": QUESTIONS, "needs_qrels": {"q0": {"d100": 0}}}, "needs"),
-        ({"learn_from": "titles"}, "titles"),
         ({"profiles": NEEDS, "queries": QUESTIONS}, "--qrels"),
         ({"profiles": NEEDS, "config": AdaptConfig(rank=25)}, "--rank"),
     ],

@@ -7,8 +7,7 @@ from argus.data.types import View
 from argus.encoders import Embedded
 from argus.indexes.snapshot import Snapshot
 from argus.scenarios.ablation.grid import Cell, Documents, ScenarioTexts
-from argus.scenarios.cells import WEIGHTS
-from argus.scenarios.choice import Choice, choose, without_scenarios
+from argus.scenarios.config import WEIGHTS
 from argus.scenarios.files import scenario_views
 from argus.scenarios.needs.ranks import NeedVectors
 from argus.scenarios.profile import (
@@ -19,6 +18,7 @@ from argus.scenarios.profile import (
     ScenarioProfile,
     needs,
 )
+from argus.scenarios.remedy import Choice, choose
 
 A, B = Cell(Component.M, 0.0), Cell(Component.I, 0.5)
 
@@ -49,7 +49,7 @@ def test_each_half_is_told_by_what_the_other_half_chose():
     made = choice(cells, usual=np.zeros(6))
     assert made.cells[made.cell].mean() > 0
     assert made.crossed.mean() == 0
-    figures = made.summary({"documents": 0, "alone": 0.0, "mrr": 0.0})
+    figures = made.summary()
     assert figures["mrr"]["mean"] == pytest.approx(1 / 6)
     assert figures["to_usual"]["mean"] == 0
     assert figures["to_usual"]["low"] is None, "nothing changed"
@@ -120,17 +120,3 @@ def test_a_cell_is_worth_what_search_finds_without_the_needs_view(vectors, compo
         cell = Cell(component, weight)
         expected = reciprocal_ranks(vectors, cell, own_view(vectors, component))
         assert made.cells[cell].tolist() == pytest.approx(expected)
-
-
-def test_documents_without_scenarios_are_searched_without_any_of_theirs(vectors):
-    cell = Cell(Component.IE, 0.3)
-
-    def gone(need):
-        profile = vectors.documents.profiles[need.doc_id].profile
-        return {(need.doc_id, profile.text(cell.component, i)) for i in (0, 1)}
-
-    figures = without_scenarios(vectors, cell, 3)
-    assert figures["documents"] == 3
-    assert figures["mrr"] == pytest.approx(np.mean(reciprocal_ranks(vectors, cell, gone)))
-    alone = reciprocal_ranks(vectors, Cell(cell.component, 1.0), gone)
-    assert figures["alone"] == pytest.approx(np.mean(alone))

@@ -8,8 +8,7 @@ from argus.errors import InputError
 from argus.llm import LocalConfig
 from argus.llm.local import LoadedModel
 from argus.llm.weights import base_hash, load_base
-from argus.scenarios.distill.settings import TrainConfig
-from argus.scenarios.distill.train import save_adapter, save_merged, with_lora
+from argus.scenarios.distill import TrainConfig, save_adapter, save_merged, with_lora
 from argus.training.loop import replacing_folder
 from tests.support.tiny_llama import make_tokenizer, save_llama
 

@@ -8,17 +8,16 @@ from hypothesis import strategies as st
 from argus.llm.model import read_object
 from argus.llm.weights import prompt_tokens
 from argus.scenarios import Profiled, ProfileState, Scenario, ScenarioProfile
-from argus.scenarios.distill.examples import (
+from argus.scenarios.config import ProfileSettings, Role
+from argus.scenarios.distill import (
     Example,
     build_examples,
     completion_of,
     make_example,
     split,
 )
-from argus.scenarios.files import from_answer
+from argus.scenarios.files import ProfileAnswer, from_answer
 from argus.scenarios.generate import scenario_prompt
-from argus.scenarios.profiles.config import ProfileSettings, Role
-from argus.scenarios.schema import ProfileAnswer
 from tests.support.distilling import DOCUMENTS, PROFILES, TEXTS
 from tests.support.tiny_llama import END, NO_SYSTEM, make_tokenizer
 

@@ -7,10 +7,8 @@ from safetensors.torch import load_file
 
 from argus.errors import ArgusError, InputError
 from argus.llm.weights import load_base, stop_tokens
-from argus.scenarios.distill import train as training
-from argus.scenarios.distill.examples import build_examples
-from argus.scenarios.distill.settings import TrainConfig
-from argus.scenarios.distill.train import summed_loss, with_lora
+from argus.scenarios import distill as training
+from argus.scenarios.distill import TrainConfig, build_examples, summed_loss, with_lora
 from argus.training import loop
 from argus.training.loop import BEST
 from tests.support.distilling import DOCUMENTS, PROFILES, TEXTS

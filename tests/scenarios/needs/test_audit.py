@@ -7,8 +7,8 @@ from argus.data import Document
 from argus.encoders import Encoder
 from argus.errors import EncodingError, InputError
 from argus.measures import wilson
+from argus.scenarios.config import NeedsConfig
 from argus.scenarios.needs.audit import audit_needs
-from argus.scenarios.needs.config import NeedsConfig
 from argus.scenarios.profile import Component, Profiled, ProfileState, Scenario, ScenarioProfile
 
 BREAD = Document("bread", "Sourdough rises slowly all night long in a bowl.", "Bread")
@@ -111,12 +111,6 @@ def test_ranks_are_those_of_documents_alone_and_held_out(result, minilm):
         assert row["state"] == "measured"
 
 
-def test_a_copy_of_smaller_id_comes_first_and_is_told_as_a_tie(result):
-    copy = [r for r in result.needs.to_pylist() if r["document"] == "copy"]
-    assert [r["ties_before"] for r in copy] == [1, 1]
-    assert rows(result.table, "id")["copy"]["displaced_by"].split("; ")[0] == "chess"
-
-
 def test_rps_is_the_hypergeometric_tail_with_wilsons_interval(result):
     """N=3 of n=7: two of six others are drawn; x is in the top 2 unless both rank above it."""
     ranks = [r["rank_alone"] for r in result.needs.to_pylist() if r["document"] == "copy"]
@@ -133,7 +127,7 @@ def test_the_grid_compares_every_cell_with_documents_alone(result):
         (str(c), w) for c in Component for w in (0.5, 0.7)
     ]
     for cell in grid:
-        for name in ("found_at_1", "found_at_k", "rps"):
+        for name in ("found_at_k", "rps"):
             difference = cell[name]["difference"]
             assert difference["mean"] == pytest.approx(cell[name]["mean"] - alone[name]["mean"])
             assert difference["low"] is None, "three documents have no interval"
@@ -168,10 +162,10 @@ def test_what_cannot_be_embedded_failed(minilm, tmp_path):
     result = audit_needs(DOCUMENTS, PROFILES, out=tmp_path, encoder=encoder, config=CONFIG)
     found = rows(result.table, "id")
     assert found["tides"]["state"] == "failed"
-    assert found["tides"]["reason"] == "no need has a vector: refused"
+    assert found["tides"]["reason"] == "no need could be asked: refused"
     assert found["noise"]["reason"] == "no vector: refused" and found["noise"]["rps"] is None
     assert found["bread"]["state"] == "measured"
-    assert found["bread"]["reason"] == "1 of its needs without a vector"
+    assert found["bread"]["reason"] == "1 of its needs could not be asked"
     assert found["bread"]["needs"] == 1
     needs = result.needs.to_pylist()
     assert [(r["state"], r["reason"]) for r in needs if r["document"] == "bread"] == [
@@ -179,7 +173,6 @@ def test_what_cannot_be_embedded_failed(minilm, tmp_path):
     ]  # fmt: skip
     assert needs[0]["rank_alone"] is None
     assert result.summary["needs"] == {"total": 5, "measured": 3, "failed": 2}
-    assert result.summary["scenarios_failed"] > 0
 
 
 def test_profiles_of_another_corpus_are_named(minilm, tmp_path):

@@ -6,10 +6,9 @@ import pytest
 
 from argus.data.types import Document, Query
 from argus.errors import InputError
+from argus.scenarios.config import NeedsConfig
 from argus.scenarios.needs.audit import audit_needs
-from argus.scenarios.needs.config import NeedsConfig
-from argus.scenarios.needs.risk import BATCH, draw, draw_order
-from argus.scenarios.needs.source import JudgedFiles, NeedSource
+from argus.scenarios.needs.risk import JudgedFiles, NeedSource, draw_order
 from argus.scenarios.profile import Profiled, ProfileState, Scenario, ScenarioProfile
 from tests.support.word_encoder import WordEncoder
 
@@ -81,27 +80,6 @@ def test_a_sample_is_drawn_by_hash_and_holds_the_smaller_one(tmp_path):
     assert result.summary["risk"]["measured"] == result.summary["documents"]["measured"] == 5
     assert result.summary["documents"]["reasons"] == {"not drawn": 35}
     assert set(result.needs["document"].to_pylist()) == set(small)
-
-
-class Always:
-    """Finds every document first."""
-
-    def ranks(self, needs):
-        return [1] * len(needs)
-
-    def lists(self, questions, depth):
-        return {}
-
-
-def test_drawing_ends_once_the_interval_is_narrow():
-    many = [Document(f"d{i}", "text") for i in range(4 * BATCH)]
-    source = NeedSource(many, {d.id: profiled(d.id, "need") for d in many})
-
-    def drawn(**options):
-        return len(draw(source, NeedsConfig(**options), None, Always(), 10).profiles)
-
-    assert drawn(until_width=0.1) == BATCH and drawn(until_width=0.03) == 3 * BATCH
-    assert drawn(until_width=0.001) == 4 * BATCH and drawn(until_width=0.001, sample=70) == 70
 
 
 def test_the_risk_is_compared_with_judged_questions(tmp_path):

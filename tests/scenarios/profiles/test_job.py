@@ -7,10 +7,10 @@ import pytest
 from argus.data.types import Document
 from argus.errors import ArgusError
 from argus.llm import ChatConfig
+from argus.scenarios.config import ProfileConfig
 from argus.scenarios.files import read_profiles
 from argus.scenarios.generate import Role
-from argus.scenarios.profiles.config import ProfileConfig
-from argus.scenarios.profiles.job import profile_documents
+from argus.scenarios.profiles import profile_documents
 from tests.support.scenarios import DOCUMENTS, NOISE, behaving, profile
 
 

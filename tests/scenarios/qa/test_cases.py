@@ -14,7 +14,7 @@ from argus.scenarios.qa.cases import (
     gold_of,
     ranking_measures,
 )
-from argus.scenarios.qa.compare import Arm, Question
+from argus.scenarios.qa.judge import Arm, Question
 
 QUESTION = Question("q", "Why?", "Because.")
 

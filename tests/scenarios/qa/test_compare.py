@@ -1,4 +1,4 @@
-from argus.scenarios.qa.compare import Arm, Case, Question, answer_cases, judge_answers
+from argus.scenarios.qa.judge import Arm, Case, Question, answer_cases, judge_answers
 
 Q1, Q2 = Question("q1", "Why?", "Because."), Question("q2", "How?", "So.")
 

@@ -1,25 +1,33 @@
 import numpy as np
 import pytest
 
-from argus.data.types import State
 from argus.measures.significance import bootstrap_interval
-from argus.scenarios.qa import Arm, Case, Judged, Question
-from argus.scenarios.qa.compare import arm_summaries, comparisons, mean_score, votes_agreement
-from argus.scenarios.qa.judge import Failure, Vote, combine
+from argus.scenarios.qa.judge import (
+    Arm,
+    Case,
+    Failure,
+    Question,
+    Vote,
+    arm_summaries,
+    combine,
+    comparisons,
+    mean_score,
+    votes_agreement,
+)
 
 
 def judged(arm, scores):
     """One question per score; None failed."""
     out = []
     for i, score in enumerate(scores):
-        case = Case(Question(f"q{i}", "Why?", "Because."), arm, "context")
+        question = Question(f"q{i}", "Why?", "Because.")
         vote = (
             Vote(None, "unclear", Failure.UNPARSABLE) if score is None else Vote(float(score), "")
         )
         verdict = combine([vote])
         out.append(
-            Judged(
-                case, verdict.state, verdict.score, "answer", verdict,
+            Case(
+                question, arm, "context", state=verdict.state, answer="answer", verdict=verdict,
                 stage="judgement" if score is None else "",
                 failure=verdict.failure, reason=verdict.reason,
             )
@@ -34,7 +42,6 @@ def test_a_failure_is_counted_and_in_no_mean():
     assert documents["mean"] == 50
     assert (fused["questions"], fused["mean"], fused["documents_mean"]) == (2, 80, 50)
     assert fused["failures"] == {"unparsable": 1}
-    assert fused["reasons"] == {"unclear": 1}
     [difference] = comparisons(found, seed=0, resamples=1000)
     assert difference["found"]["queries"] == 2, "measured in both"
     assert difference["found"]["mean_difference"] == 30
@@ -49,9 +56,11 @@ def test_scores_of_zero_are_observations():
 
 
 def test_an_answer_that_arms_share_counts_once_for_agreement():
-    case = Case(Question("q", "Why?", "Because."), Arm.DOCUMENTS, "c")
     verdict = combine([Vote(50, ""), Vote(70, "")])
-    one = Judged(case, State.MEASURED, 60, "answer", verdict)
-    other = Judged(Case(case.question, Arm.FUSED, "c"), State.MEASURED, 60, "answer", verdict)
+    question = Question("q", "Why?", "Because.")
+    one, other = (
+        Case(question, arm, "c", answer="answer", verdict=verdict)
+        for arm in (Arm.DOCUMENTS, Arm.FUSED)
+    )
     found = votes_agreement([one, other])
     assert (found["answers"], found["votes"], found["mean_difference"]) == (1, 2, 20)

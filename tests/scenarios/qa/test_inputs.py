@@ -4,7 +4,7 @@ import pytest
 
 from argus.data.types import Query
 from argus.errors import InputError
-from argus.scenarios.qa.inputs import read_questions, read_reasoned
+from argus.scenarios.qa.cases import REASONED_FIELDS, read_questions, read_texts
 
 QUERIES = [Query("1", "Why?"), Query("2", " "), Query("3", "How?")]
 
@@ -23,7 +23,7 @@ def test_answers_are_read_from_csv_with_commas_and_line_breaks(tmp_path):
 
 def test_reformulated_queries_are_read_under_their_usual_names(tmp_path):
     path = jsonl(tmp_path / "r.jsonl", {"id": "1", "reasoning": "causes"}, {"id": "3", "text": ""})
-    assert read_reasoned(path) == {"1": "causes"}
+    assert read_texts(path, REASONED_FIELDS, "query") == {"1": "causes"}
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_reformulated_queries_are_read_under_their_usual_names(tmp_path):
         ([{"query_id": "1", "said": "a"}], r"no answer field among 'query_id', 'said'"),
         ([{"answer": "a"}], r"no query id field"),
         ([{"query_id": "1", "answer": ["a"]}], r"is of type list; expected a string"),
-        ([], r"the answers name none of the 3 queries \(they name nothing; "),
+        ([], r"no question can be asked .*ids such as \'1\', answers such as \'\'"),
     ],
 )
 def test_a_bad_file_of_answers_names_line_and_field(tmp_path, records, message):

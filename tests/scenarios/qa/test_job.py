@@ -8,11 +8,9 @@ import pytest
 from argus.errors import InputError
 from argus.indexes.views import ViewIndex
 from argus.llm import ChatConfig, LanguageModelError, Ledger, State
-from argus.scenarios.qa.config import QAConfig
-from argus.scenarios.qa.job import compare_answers
-from argus.scenarios.qa.stages import estimate_answers
+from argus.scenarios.qa.job import QAConfig, compare_answers, estimate_answers
 from tests.conftest import Endpoint, serving
-from tests.support.qa import DOCUMENTS, asking, between, honest, is_judging, is_reasoning
+from tests.support.qa import DOCUMENTS, asking, between, honest, is_judging
 
 ARMS = ["documents", "fused", "fused + scenarios", "oracle", "oracle + scenarios"]
 
@@ -165,22 +163,6 @@ def test_gold_that_the_index_lacks_is_counted(compare, given):
     assert by_arm(result)["oracle"]["states"]["not applicable"] == 1
 
 
-def test_a_failed_reformulation_fails_in_every_arm(compare, config, given, endpoint):
-    first = given.questions[0].text
-
-    def behave(prompt, n):
-        if is_reasoning(prompt) and prompt.startswith(first):
-            return {"text": "cut", "finish": "length"}
-        return honest(prompt)
-
-    endpoint.behave = behave
-    result = compare(chosen=config(reason=True))
-    failed = [r for r in rows(result) if r["state"] == "failed"]
-    assert [(r["query_id"], r["arm"]) for r in failed] == [("q00", arm) for arm in ARMS]
-    assert all(r["stage"] == "retrieval" for r in failed)
-    assert failed[0]["reason"].startswith("reformulating: the answer was cut off")
-
-
 def test_an_endpoint_that_dies_midway_costs_nothing_twice(
     compare, config, endpoint, second_endpoint, tmp_path, whole
 ):
@@ -233,9 +215,9 @@ def test_an_estimate_asks_nothing_and_is_exact_after_a_run(
     [
         ({"answers": None}, r"no reference answers: the queries have none of the fields answer, "),
         ({"answers": Path("nowhere.jsonl")}, r"no such file"),
-        ({"answers": {"x": "y"}}, r"the answers name none of the 10 queries \(they name 'x'; the"),
+        ({"answers": {"x": "y"}}, r"no question can be asked .*answers such as 'x'"),
         ({"answers": {"q00": "  "}}, r"no question can be asked \(there is no reference answer\)"),
-        ({"reasoned": {"x": "y"}}, r"the reformulated queries name none of the 10 queries"),
+        ({"reasoned": {"x": "y"}}, r"no question can be asked .*reformulated queries such as 'x'"),
         ({"qrels": {"x": {"d": 1}}}, r"the judgements name none of the 10 queries"),
         ({"qrels": {"q00": {"gone": 1}}}, r"holds none of the 1 relevant documents"),
     ],

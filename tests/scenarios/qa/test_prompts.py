@@ -1,6 +1,6 @@
 import re
 
-from argus.scenarios.qa.prompts import answer_prompt, judge_prompt
+from argus.scenarios.qa.judge import answer_prompt, judge_prompt
 
 
 def test_the_answering_prompt_is_that_of_table_10():

@@ -6,9 +6,8 @@ import json
 import pytest
 
 from argus.errors import ArgusError, InputError
-from argus.scenarios.study.config import PreferenceConfig, StudyConfig
-from argus.scenarios.study.job import make_study
-from argus.scenarios.study.preferences import read_preferences
+from argus.scenarios.preferences import PreferenceConfig, read_preferences
+from argus.scenarios.study import StudyConfig, make_study
 from tests.support.qa import DOCUMENTS, asking
 from tests.support.results import shown
 from tests.support.study import fill

@@ -2,8 +2,8 @@
 
 import pytest
 
-from argus.scenarios.study.config import Criterion, PreferenceConfig, Versus
-from argus.scenarios.study.preferences import Answer, preference
+from argus.scenarios.preferences import Answer, PreferenceConfig, preference
+from argus.scenarios.study import Criterion, Versus
 
 CONFIG = PreferenceConfig(resamples=1000)
 LABELS = {"s": "scenarios", "r": "rival", "t": "tie", ".": None}

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from argus.data.types import Query
 from argus.errors import InputError
-from argus.scenarios.study.config import Criterion, Versus
-from argus.scenarios.study.preferences import read_answers
-from argus.scenarios.study.sheets import PLACE, Pair, Shown, places, write_sheet
+from argus.scenarios.preferences import read_answers
+from argus.scenarios.study import PLACE, Criterion, Pair, Shown, Versus, places, write_sheet
 
 
 def pair(n, versus=Versus.DOCUMENT, text="a document"):

@@ -4,24 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any, Final
 
 import numpy as np
 import pyarrow as pa
 
-from argus.measures import Evaluation, paired_difference
+from argus.data.fields import By
+from argus.errors import InputError
+from argus.measures import RESAMPLES, Evaluation, Resamples, paired_difference
+from argus.measures.measures import coverage_words, cutoff, measure_name, parse_measure
+from argus.measures.significance import change_words, ends_words
 from argus.measures.slices import Slicing
-from argus.scenarios.ablation.config import DOCUMENTS, PLACEBO, SCENARIOS, AblateConfig
-from argus.scenarios.ablation.grid import Cell, best_cell, split, usual_cell
+from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
+from argus.reports.section import Section, Table, table
+from argus.scenarios.ablation.grid import best_cell, split, usual_cell
+from argus.scenarios.config import Cell, GridConfig
 from argus.scenarios.expansions import Baseline
-from argus.scenarios.profile import Profiled
-from argus.scenarios.tables import schema
+from argus.scenarios.profile import Component
+from argus.scenarios.tables import headings, schema
+from argus.settings import Ge, Lt, Option, Seed, check_settings
 
+LEAST_DEPTH = 100
+DOCUMENTS: Final = "documents alone"  # systems of a row of the summary
+SCENARIOS: Final = "scenarios"
+PLACEBO: Final = "placebo"
 FEW = 20  # Questions below which a type is said to have few.
 TYPES = "ablation_types"  # The table of all cells by type.
 # One row per type of document and cell of the grid.
 #
-# corpus: whole, or its documents with scenarios alone.
 # field: field that types are told by.
 # type: value of that field.
 # questions: questions with a relevant document of the type.
@@ -29,25 +40,68 @@ TYPES = "ablation_types"  # The table of all cells by type.
 # component: part of a scenario that is a view.
 # lambda: weight λ of documents against scenarios.
 # mean: headline measure of the cell. Null without a question.
-# recommended: whether this cell is recommended for the type.
-# recommended_weight: whether its λ is recommended for the usual component.
 _TYPES = schema(
-    ("corpus field type", str), ("questions", int), ("alone", float), ("component", str),
-    ("lambda mean", float), ("recommended recommended_weight", bool),
+    ("field type", str), ("questions", int), ("alone", float), ("component", str),
+    ("lambda mean", float),
 )  # fmt: skip
+_DIFFERENCE = headings(
+    "difference: text; relative: text; 95% interval: text; p: text; improved: count; harmed: count"
+)
+# Orange to blue: told apart with any colour vision, and by their darkness from white.
+DIVERGING = [[0, BAND_COLOURS["low"]], [0.5, "#ffffff"], [1, BAND_COLOURS["high"]]]
+# Range of the colours either way, so that rounding is not drawn as a difference.
+LEAST_RANGE = 0.01
+
+
+@dataclass(frozen=True, kw_only=True)
+class AblateConfig(GridConfig):
+    """The grid, and how its cells are compared.
+
+    placebos: exchanges of the profiles that the placebo is the mean of.
+
+    Attributes:
+        measures: May be given again; cells are judged by the first. Default: nDCG@10, R@10.
+        tune_share: Share of the queries to choose a cell on, told on the rest; 0: not at all.
+        placebos: Random exchanges of profiles; 0: no placebo.
+    """
+
+    measures: Annotated[tuple[str, ...], Option(("--measure",), repeated=True)] = (
+        "nDCG@10",
+        "R@10",
+    )
+    tune_share: Annotated[float, Ge(0), Lt(1)] = 0.5
+    placebos: Annotated[int, Ge(0)] = 5
+    resamples: Resamples = RESAMPLES
+    seed: Seed = 0
+    by: By = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_settings(self)
+        if not self.measures:
+            raise InputError(
+                "no measure", expected="at least one", fix="For example nDCG@10.", where="--measure"
+            )
+        for name in self.measures:
+            parse_measure(name)
+        names = tuple(dict.fromkeys(map(measure_name, self.measures)))
+        components = tuple(c for c in Component if c in self.components)
+        object.__setattr__(self, "measures", names)
+        object.__setattr__(self, "components", components)
+
+    @property
+    def depth(self) -> int:
+        """Results kept per question: as many as any measure reads, and 100 at least."""
+        return max(LEAST_DEPTH, *(cutoff(name) or 0 for name in self.measures))
 
 
 @dataclass(frozen=True)
 class Ablation:
-    """All runs on one corpus, measured on the same questions.
+    """All runs, measured on the same questions.
 
-    corpus: "whole", or "profiled": only the documents that have scenarios.
     placebos: per question the mean over several exchanges of the profiles.
     """
 
-    corpus: str
-    n_documents: int
-    n_profiled: int
     alone: Evaluation
     cells: Mapping[Cell, Evaluation]
     config: AblateConfig
@@ -74,7 +128,6 @@ class Ablation:
         ]
         return [
             {
-                "corpus": self.corpus,
                 "system": system,
                 **({"component": None, "lambda": None} if cell is None else _name(cell)),
                 "measures": dict(evaluation.aggregate),
@@ -84,7 +137,7 @@ class Ablation:
         ]
 
     def summary(self, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """Return the figures of the report. No value in it is NaN. rows: of this ablation."""
+        """Return the figures of the report. No value in it is NaN. rows: of `rows`."""
         best = best_cell(self.cells, self.measure)
         rng = np.random.default_rng(self.config.seed)
         tuning, rest = split(self.alone.per_query, self.config.tune_share, rng)
@@ -98,8 +151,6 @@ class Ablation:
                 "usual": self.difference(self.alone, self.cells[self.usual], rest),
             }
         return {
-            "documents": self.n_documents,
-            "documents_with_scenarios": self.n_profiled,
             "queries": len(self.alone.per_query),
             "usual": _name(self.usual),
             "best": _name(best),
@@ -133,29 +184,9 @@ class Ablation:
                 yield {**_name(cell), "against": name, "comparison": comparison}
 
 
-def compare_groups(
-    whole: Ablation, gold: Mapping[str, Sequence[str]], profiled: Collection[str]
-) -> list[dict[str, Any]]:
-    """Return the usual cell's difference by how many relevant documents have scenarios.
-
-    gold: the relevant documents of each question.
-    """
-    queries: dict[str, list[str]] = {}
-    for query in whole.alone.per_query:
-        n = sum(document in profiled for document in gold[query])
-        name = "none" if not n else "all" if n == len(gold[query]) else "some"
-        queries.setdefault(name, []).append(query)
-    cell = whole.cells[whole.usual]
-    return [
-        {"relevant_with_scenarios": name, "comparison": whole.difference(whole.alone, cell, ids)}
-        for name, ids in sorted(queries.items())
-    ]
-
-
 def runs_table(rows: Sequence[dict[str, Any]], measures: Sequence[str]) -> pa.Table:
-    """Return one row per run and corpus. A column per measure besides.
+    """Return one row per run. A column per measure besides.
 
-    corpus: whole, or its documents with scenarios alone.
     system: documents alone, scenarios, placebo, pseudo-queries or summary.
     component: part of a scenario that is a view. Null without.
     lambda: weight λ of documents against scenarios.
@@ -167,7 +198,7 @@ def runs_table(rows: Sequence[dict[str, Any]], measures: Sequence[str]) -> pa.Ta
         renamed = {"difference": change.get("mean_difference"), "p": change.get("p_value")}
         flat.append({**row, **row["measures"], **change, **renamed})
     columns = schema(
-        ("corpus system component", str), (" ".join(["lambda", *measures]), float),
+        ("system component", str), (" ".join(["lambda", *measures]), float),
         ("difference low high p", float), ("improved harmed queries", int),
         ("verdict no_interval", str),
     )  # fmt: skip
@@ -183,16 +214,14 @@ def compare_types(
     slices: Sequence[Slicing],
     documents: Sequence[str],
     gold: Mapping[str, Sequence[str]],
-    profiles: Mapping[str, Profiled],
 ) -> list[dict[str, Any]]:
     """Return the grid's figures of each type.
 
     slices: of `documents`, the ids of the corpus. gold: the relevant documents of each question,
-    which is of every type that one of them is of. profiles: of documents that have scenarios.
+    which is of every type that one of them is of.
     """
     place = {doc_id: i for i, doc_id in enumerate(documents)}
     usual = ablation.usual
-    same = {c: e for c, e in ablation.cells.items() if c.component is usual.component}
     rows = []
     for slicing in slices:
         questions: dict[str, list[str]] = {name: [] for name in slicing.names}
@@ -201,57 +230,23 @@ def compare_types(
             for label in dict.fromkeys(label for labels in labels_of for label in labels):
                 questions[label].append(query)
         for name, ids in questions.items():
-            own = [d for d, labels in zip(documents, slicing.labels, strict=True) if name in labels]
-            written = [p.profile for d in own if (p := profiles.get(d)) is not None and p.profile]
             change = None
             if ids:
                 change = ablation.difference(ablation.alone, ablation.cells[usual], ids)
             rows.append({
-                "corpus": ablation.corpus,
                 "field": slicing.figures["field"],
                 "type": name,
-                "documents": len(own),
-                "profiles": len(written),
-                "scenarios": sum(len(profile.scenarios) for profile in written),
+                "documents": sum(name in labels for labels in slicing.labels),
                 "questions": len(ids),
                 "is_few": len(ids) < FEW,
                 "alone": _mean(ablation.alone, ids, ablation.measure),
                 "usual": change,
-                "weight": _recommendation(ablation, same, ids),
-                "cell": _recommendation(ablation, ablation.cells, ids),
                 "grid": [
                     {**_name(cell), "mean": _mean(evaluation, ids, ablation.measure)}
                     for cell, evaluation in ablation.cells.items()
                 ],
             })  # fmt: skip
     return rows
-
-
-def _recommendation(
-    ablation: Ablation, cells: Mapping[Cell, Evaluation], ids: Sequence[str]
-) -> dict[str, Any] | None:
-    """Return the best of some cells, and whether it is surely better than the usual one.
-
-    Each half of the questions is told by the cell that is best on the other half. Where that is not
-    surely better than the usual cell, the usual one is recommended. None without two questions.
-    """
-    measure, config = ablation.measure, ablation.config
-    if len(ids) < 2:
-        return None
-    halves = split(ids, 0.5, np.random.default_rng(config.seed))
-    after: dict[str, float] = {}
-    for half, other in (halves, halves[::-1]):
-        values = cells[best_cell(cells, measure, sorted(other))].per_query
-        after |= {query: values[query][measure] for query in half}
-    values = ablation.cells[ablation.usual].per_query
-    before = {query: values[query][measure] for query in after}
-    test = paired_difference(before, after, seed=config.seed, resamples=config.resamples)
-    best = best_cell(cells, measure, ids)
-    return {
-        "best": _name(best),
-        "recommended": _name(best if test.verdict == "better" else ablation.usual),
-        "to_usual": test.figures(),
-    }
 
 
 def _mean(evaluation: Evaluation, ids: Sequence[str], measure: str) -> float | None:
@@ -262,20 +257,214 @@ def _mean(evaluation: Evaluation, ids: Sequence[str], measure: str) -> float | N
 
 def types_table(rows: Sequence[dict[str, Any]]) -> pa.Table:
     """Return one row per type and cell. The mean is null where a type has no question."""
-
-    def chosen(recommendation: Mapping[str, Any] | None, cell: Mapping[str, Any]) -> bool:
-        names = ("component", "lambda")
-        own = recommendation["recommended"] if recommendation else {}
-        return all(own.get(name) == cell[name] for name in names)
-
-    flat = [
-        {
-            **row,
-            **cell,
-            "recommended": chosen(row["cell"], cell),
-            "recommended_weight": chosen(row["weight"], cell),
-        }
-        for row in rows
-        for cell in row["grid"]
-    ]
+    flat = [{**row, **cell} for row in rows for cell in row["grid"]]
     return pa.Table.from_pylist(flat, schema=_TYPES)
+
+
+def headline(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the usual cell, the best one and their doubts."""
+    documents, whole = summary["documents"], summary["whole"]
+    yield (
+        f"{documents['with_scenarios']:,} of {documents['indexed']:,} documents "
+        f"({documents['share']:.1%}) have scenarios; {whole['queries']:,} questions, "
+        f"{summary['headline']}"
+    )
+    if covered := coverage_words(summary["coverage"]):
+        yield f"a gain where {covered}"
+    if others := summary["profiles"]["of_other_documents"]:
+        yield f"{others:,} profiles are of documents that the corpus does not hold"
+    yield from _run_lines(whole, summary["headline"])
+    for row in summary.get("types", []):
+        if (change := row["usual"]) is not None:
+            yield (
+                f"{row['field']} = {row['type']} ({row['questions']:,} questions): "
+                f"{change['mean_before']:.4f} -> {change['mean_after']:.4f} ({_change(change)})"
+            )
+    if summary["expansions"] is None:
+        yield "document expansion: not applicable, neither --expansions nor --model was given"
+        return
+    for baseline, n in summary["expansions"]["baselines"].items():
+        yield f"{baseline}: {n:,} of {documents['indexed']:,} documents have any"
+
+
+def _run_lines(corpus: Mapping[str, Any], measure: str) -> Iterator[str]:
+    best, usual = corpus["best"], corpus["usual"]
+    for row in corpus["rows"]:
+        name: str = row["system"]
+        if name in (SCENARIOS, PLACEBO):
+            name += f" {_cell(row)}"
+        if row["system"] == SCENARIOS:
+            if not (_is(row, best) or _is(row, usual)):
+                continue
+            if _is(row, best):
+                name += " (best, chosen on these questions)"
+        change = f" ({_change(row['comparison'])})" if row["comparison"] else ""
+        yield f"  {name}: {row['measures'][measure]:.4f}{change}"
+    if tuned := corpus["tuned"]:
+        difference = tuned["comparison"]
+        yield (
+            f"  chosen on {tuned['chosen_on']:,} questions: {_cell(tuned)}; on the other "
+            f"{difference['queries']:,}: {difference['mean_before']:.4f} -> "
+            f"{difference['mean_after']:.4f} ({_change(difference)})"
+        )
+
+
+def _cell(cell: Mapping[str, Any]) -> str:
+    return f"{cell['component']} at λ = {cell['lambda']:g}"
+
+
+def _change(change: Mapping[str, Any]) -> str:
+    return f"{change_words(change)}; {change['improved']:,} improved, {change['harmed']:,} harmed"
+
+
+def section(folder: Path, summary: Mapping[str, Any]) -> Section:
+    """Build the report's section of summary.json alone."""
+    measure, whole = summary["headline"], summary["whole"]
+    usual = whole["usual"]
+    plots = {"ablation_whole": _heat_map(whole, measure)}
+    columns = headings("component: text; λ: text")
+    columns |= dict.fromkeys(summary["measures"], "share") | _DIFFERENCE
+    tables = {
+        "ablation_whole": _systems(whole, measure),
+        "ablation_whole_cells": table(columns, [
+            [row["component"], f"{row['lambda']:g}",
+             *(row["measures"][name] for name in summary["measures"]),
+             *_difference(row["comparison"])]
+            for row in _cells_of(whole)
+        ]),
+    }  # fmt: skip
+    if whole["gaps"]:
+        tables["ablation_whole_gaps"] = _gaps(whole["gaps"])
+    if rows := summary.get("types"):
+        tables["ablation_types_whole"] = _types(rows)
+    (change,) = (row["comparison"] for row in _cells_of(whole) if _is(row, usual))
+    brief = (
+        f"{_cell(usual)}: {measure} {change['mean_before']:.3f} → "
+        f"{change['mean_after']:.3f} (95% interval of the difference "
+        f"{ends_words(change['low'], change['high'], change['no_interval'])}); "
+        f"{summary['documents']['share']:.1%} of the documents have scenarios"
+    )
+    return Section(plots, tables, brief)
+
+
+def _systems(corpus: Mapping[str, Any], measure: str) -> Table:
+    """SPIKE Table 3: documents alone, expanded documents, scenarios, and the placebo."""
+    usual, best = corpus["usual"], corpus["best"]
+    chosen = [("", usual)] if usual == best else [("", usual), (" (best of the grid)", best)]
+    runs = [
+        (r, f"documents + {r['system']}") for r in corpus["rows"] if r["system"] in set(Baseline)
+    ]
+    runs += [
+        (row, f"scenarios: {_cell(cell)}{what}")
+        for what, cell in chosen
+        for row in _cells_of(corpus)
+        if _is(row, cell)
+    ]
+    runs += [
+        (row, f"placebo: {_cell(row)}, profiles of other documents")
+        for row in corpus["rows"]
+        if row["system"] == PLACEBO
+    ]
+    rows: list[list[Any]] = [[DOCUMENTS, _alone(corpus, measure), "", "", "", "", None, None]]
+    rows += [[name, r["measures"][measure], *_difference(r["comparison"])] for r, name in runs]
+    return table({"system": "text", measure: "share"} | _DIFFERENCE, rows)
+
+
+def _gaps(gaps: Sequence[Mapping[str, Any]]) -> Table:
+    columns = headings("scenarios: text; against: text; theirs: share; own: share") | _DIFFERENCE
+    del columns["relative"]
+    rows = []
+    for gap in gaps:
+        change = gap["comparison"]
+        difference, _, *rest = _difference(change)
+        means = [change["mean_before"], change["mean_after"]]
+        rows.append([_cell(gap), gap["against"], *means, difference, *rest])
+    return table(columns, rows)
+
+
+def _difference(change: Mapping[str, Any]) -> list[str | int]:
+    relative = change["relative"]
+    return [
+        f"{change['mean_difference']:+.4f}",
+        "–" if relative is None else f"{relative:+.1%}",
+        ends_words(change["low"], change["high"], change["no_interval"]),
+        f"{change['p_value']:.4f}" + (" (exact)" if change["exact"] else ""),
+        change["improved"],
+        change["harmed"],
+    ]
+
+
+def _alone(corpus: Mapping[str, Any], measure: str) -> float:
+    (row,) = (row for row in corpus["rows"] if row["system"] == DOCUMENTS)
+    return float(row["measures"][measure])
+
+
+def _cells_of(corpus: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [row for row in corpus["rows"] if row["system"] == SCENARIOS]
+
+
+def _is(row: Mapping[str, Any], cell: Mapping[str, Any]) -> bool:
+    return (row["component"], row["lambda"]) == (cell["component"], cell["lambda"])
+
+
+def _heat_map(corpus: Mapping[str, Any], measure: str) -> Figure:
+    """Return each cell with its mean, coloured by the difference from documents alone.
+
+    Means without a verdict stand in brackets. The best cell has a solid frame, the usual one a
+    dotted one.
+    """
+    cells, alone = _cells_of(corpus), _alone(corpus, measure)
+    components = list(dict.fromkeys(row["component"] for row in cells))
+    weights = sorted({row["lambda"] for row in cells})
+    by_cell = {(row["component"], row["lambda"]): row for row in cells}
+    rows = [[by_cell[c, w] for w in weights] for c in components]
+    values = [[row["measures"][measure] - alone for row in line] for line in rows]
+    widest = max(LEAST_RANGE, *(abs(v) for line in values for v in line))
+
+    def mean(row: Mapping[str, Any]) -> str:
+        text = f"{row['measures'][measure]:.3f}"
+        return text if row["comparison"]["verdict"] else f"({text})"
+
+    heat = {
+        "type": "heatmap",
+        "x": [f"{w:g}" for w in weights],
+        "y": components,
+        "z": [[round(v, 5) for v in line] for line in values],
+        "zmin": -widest,
+        "zmax": widest,
+        "colorscale": DIVERGING,
+        "colorbar": {"title": {"text": "difference"}, "thickness": 12, "tickformat": "+.2f"},
+        "text": [[mean(row) for row in line] for line in rows],
+        "texttemplate": "%{text}",
+        "hovertemplate": "%{y}, λ = %{x}: %{text}<extra></extra>",
+        "xgap": 2,
+        "ygap": 2,
+    }
+    frames = []
+    for cell, dash, inset in ((corpus["best"], "solid", 0.5), (corpus["usual"], "dot", 0.42)):
+        x, y = weights.index(cell["lambda"]), components.index(cell["component"])
+        ends = {"x0": x - inset, "x1": x + inset, "y0": y - inset, "y1": y + inset}
+        frames.append({"type": "rect", **ends, "line": {"color": INK, "width": 2, "dash": dash}})
+    figure = framed([heat], "λ, the weight of the document", "", {"shapes": frames})
+    figure["layout"]["xaxis"] |= {"type": "category", "showgrid": False}
+    figure["layout"]["yaxis"] |= {"type": "category", "autorange": "reversed", "showgrid": False}
+    figure["layout"] |= {"height": 120 + 44 * len(components)}
+    return figure
+
+
+def _types(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return a row per type: its questions, the usual cell, and its best cell."""
+    columns = headings(
+        "type: text; documents: count; questions: count; alone: share; usual: share; "
+        "difference: text; 95% interval: text; best on these: text"
+    )
+    cells = []
+    for row in rows:
+        found: list[Any] = [None, "", "no question", ""]
+        if (change := row["usual"]) is not None:
+            best = max(row["grid"], key=lambda cell: cell["mean"])
+            difference, _, ends, *_ = _difference(change)
+            found = [change["mean_after"], difference, ends, _cell(best)]
+        name = f"{row['field']} = {row['type']}"
+        cells.append([name, row["documents"], row["questions"], row["alone"], *found])
+    return table(columns, cells)

@@ -20,7 +20,7 @@ from argus.indexes.fold import ORIGINAL, between, ends, ranked
 from argus.indexes.snapshot import BLOCK_BYTES, Snapshot
 from argus.measures import Evaluation
 from argus.progress import progress
-from argus.scenarios.cells import Cell as Cell
+from argus.scenarios.config import Cell
 from argus.scenarios.files import scenario_views
 from argus.scenarios.profile import Component, Profiled
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,39 +11,72 @@ from typing import Annotated, Any
 import numpy as np
 import pyarrow as pa
 
+from argus.corpora import Corpus
+from argus.corpora.opening import Origin
+from argus.data.documents import EXPANSIONS
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
-from argus.data.runs import spare, without_excluded
-from argus.data.types import Run
+from argus.data.runs import Excluded, spare, without_excluded
+from argus.data.types import Document, FloatArray, Qrels, Query, Run
 from argus.data.writing import one_writer
-from argus.encoders import DEFAULT_MODEL
+from argus.encoders import (
+    DEFAULT_MODEL,
+    Embedded,
+    EmbeddingStore,
+    Encoder,
+    EncoderConfig,
+    embed,
+)
+from argus.encoders import documents as as_documents
+from argus.encoders import queries as as_queries
 from argus.engine import open_given
 from argus.errors import InputError
+from argus.evaluation.judged import JudgedQueries, read_judged
+from argus.evaluation.systems import Judged, System, missing_gold, without_failed
 from argus.jobs import options as o
+from argus.jobs.recorded_model import RecordedModel, require_answers
 from argus.jobs.result import Result
-from argus.jobs.workspace import Record, open_encoder
+from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
+from argus.llm import Ledger, open_model
 from argus.llm.options import NamedModel
 from argus.measures import Evaluation, evaluate
 from argus.measures.measures import cover
+from argus.measures.slices import slicings
 from argus.reports import write_report
-from argus.scenarios.ablation import findings, inputs
-from argus.scenarios.ablation.config import AblateConfig
-from argus.scenarios.ablation.findings import Ablation
-from argus.scenarios.ablation.grid import Cell, Documents, best_cell, grid, mean_of, usual_cell
-from argus.scenarios.ablation.inputs import Source, Vectors
-from argus.scenarios.ablation.section import headline
-from argus.scenarios.document_types import type_slicings
-from argus.scenarios.profile import Profiled, ProfileState, needs
+from argus.scenarios.ablation import findings
+from argus.scenarios.ablation.findings import AblateConfig, Ablation
+from argus.scenarios.ablation.grid import (
+    Documents,
+    QueryVectors,
+    ScenarioTexts,
+    best_cell,
+    embed_scenarios,
+    grid,
+    mean_of,
+    usual_cell,
+)
+from argus.scenarios.config import Cell
+from argus.scenarios.expansions import (
+    Baseline,
+    Expansion,
+    expanded,
+    generate_expansions,
+    read_expansions,
+    write_expansions,
+)
+from argus.scenarios.files import given_profiles
+from argus.scenarios.profile import Component, Form, Profiled, ProfileState, in_form, needs
 from argus.settings import Without
 
 JOB = "ablation"
+LEDGER = "answers.sqlite"
 
 
 @dataclass(frozen=True, repr=False)
 class AblateResult(Result):
     """Result of the grid. Everything in it is also in `folder`.
 
-    table: one row per run: cells, baselines, placebo, documents alone. For one or two corpora.
+    table: one row per run: cells, baselines, placebo, documents alone.
 
     Keys of `summary`:
 
@@ -65,14 +98,7 @@ class AblateResult(Result):
     profiles.failed: documents without a profile that can be used.
     profiles.of_other_documents: profiles of documents that the corpus lacks.
     profiles.scenarios: scenarios of documents of the corpus.
-    profiles.texts_failed: texts of scenarios that have no vector.
-    text_windows.documents: how much of the documents the encoder reads.
-    text_windows.scenarios: how much of the scenarios' texts.
     coverage: how many of the documents, and of the relevant ones, have scenarios.
-    groups: questions by how many of their relevant documents have scenarios.
-    groups.relevant_with_scenarios: how many of their relevant documents have scenarios: all, some
-        or none.
-    groups.comparison: the usual cell against documents alone.
     whole.documents: documents that were embedded.
     whole.documents_with_scenarios: of these, documents with scenarios.
     whole.queries: questions that were measured here.
@@ -86,39 +112,23 @@ class AblateResult(Result):
     whole.gaps.against: placebo or expanded documents that it is compared with.
     whole.gaps.comparison: the cell less these, by the headline measure.
     whole.rows: every run.
-    whole.rows.corpus: whole or profiled.
     whole.rows.system: documents alone, scenarios, placebo, pseudo-queries or summary.
     whole.rows.measures: measure to its mean.
     whole.rows.comparison: difference from documents alone, by the headline measure. None for
         documents alone.
-    profiled: the same over documents with scenarios alone. None where all have them.
     expansions: sources of baselines. None without.
     expansions.model: model that wrote expansions.
     expansions.language_model: cost of writing.
     expansions.total: expansions that were read.
-    expansions.of_other_documents: expansions of documents that the corpus lacks.
-    expansions.reasons: why there is none, the ten most frequent.
-    expansions.baselines: documents by baseline.
-    expansions.baselines.documents: documents that were expanded.
-    expansions.baselines.text_window: how much of them the encoder reads.
-    types: recommendation by type of document, where fields were named.
-    types.corpus: whole or profiled.
+    expansions.baselines: documents that were expanded, by baseline.
+    types: figures by type of document, where fields were named.
     types.field: field that types are told by.
     types.type: value of that field.
     types.documents: documents of the type.
-    types.profiles: of these, documents with a profile.
     types.questions: questions with a relevant document of the type.
     types.is_few: whether these are few.
     types.alone: headline measure of documents alone. None without a question.
     types.usual: usual cell against documents alone. None without a question.
-    types.weight: λ to use for the usual component. None without two questions.
-    types.weight.best: cell that is best on these very questions.
-    types.weight.recommended: that, where it is surely better, else the usual cell.
-    types.weight.to_usual: each half by the best cell of the other half, against the usual cell.
-    types.cell: cell to use. None without two questions.
-    types.cell.best: cell that is best on these very questions.
-    types.cell.recommended: that, where it is surely better, else the usual cell.
-    types.cell.to_usual: each half by the best cell of the other half, against the usual cell.
     types.grid: headline measure of each cell.
     types.grid.mean: headline measure of the cell. None without a question.
     """
@@ -131,7 +141,7 @@ class AblateResult(Result):
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        return headline(self.summary)
+        return findings.headline(self.summary)
 
 
 @one_writer
@@ -160,8 +170,8 @@ def ablate_scenarios(
     model's answers are kept in OUT/answers.sqlite. Writes ablation.parquet and .csv, summary.json,
     manifest.json and report.html with a heat map.
 
-    The whole grid is made twice: on the corpus, where documents with scenarios stand beside others
-    without, and on the documents that have scenarios alone. excluded: documents taken out of a
+    Documents without scenarios stand beside others with some: a corpus of the latter alone tells
+    what scenarios say, whatever having some does. excluded: documents taken out of a
     query's results before they are measured, per query or as `read_excluded` reads a file. engine:
     embeds. Raises InputError for bad input, ArgusError where the model leaves documents without an
     answer.
@@ -178,11 +188,11 @@ def ablate_scenarios(
             fix="Leave out --model to use the file.",
             where="--expansions, --model",
         )
-    source = inputs.read_source(
+    source = read_source(
         corpus, profiles, queries, qrels, encoder=encoder, excluded=excluded,
         expansions=expansions, fields=fields, form=config.form,
     )  # fmt: skip
-    slices = type_slicings(source.documents, config.by)
+    slices = slicings(source.documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     files = {"corpus": source.path, **source.questions.files}
     if isinstance(profiles, (str, Path)):
@@ -197,67 +207,46 @@ def ablate_scenarios(
         ) as (loaded, opened),
     ):  # fmt: skip
         texts, writer = source.expansions, dict[str, Any]()
-        if model is not None:
-            with record.timed("asking the model"):
-                texts, writer = inputs.write_by_model(model, source, folder)
+        if model is not None:  # the same documents as have scenarios, so that texts are compared
+            with record.timed("asking the model"), Ledger(folder / LEDGER) as ledger:
+                asked = [d for d in source.documents if d.id in source.profiles]
+                recorded = RecordedModel(open_model(model, ledger))
+                texts = {e.doc_id: e for e in generate_expansions(asked, recorded)}
+            require_answers(recorded, accept=False, can_accept=False)
+            write_expansions(folder.own(EXPANSIONS), texts.values())
+            writer = {"model": recorded.name, "language_model": recorded.summary()}
         with record.timed("embedding"):
-            vectors = inputs.embed_source(source, texts, config.components, loaded, opened)
+            vectors = embed_source(source, texts, config.components, loaded, opened)
     judged, indexed = vectors.judged, vectors.documents
     with record.timed("searching"):
-        ablations = [_ablation("whole", indexed, judged.queries.keys(), vectors, config)]
-        # left out where all have scenarios, and where no question can be asked of it
-        inside = [q for q in judged.queries if indexed.profiles.keys() >= set(judged.relevant(q))]
-        if inside and len(indexed.profiles) < len(indexed.ids):
-            profiled = indexed.only(indexed.profiles.keys())
-            ablations.append(_ablation("profiled", profiled, inside, vectors, config))
+        ablation = _ablation(vectors, config)
     gold = {query: judged.relevant(query) for query in judged.queries}
-    ids = [document.id for document in source.documents]
     with record.timed("comparing"):
-        types = [
-            row
-            for ablation in ablations
-            for row in findings.compare_types(ablation, slices, ids, gold, indexed.profiles)
-        ]
-        rows = [ablation.rows() for ablation in ablations]
-        corpora = {a.corpus: a.summary(own) for a, own in zip(ablations, rows, strict=True)}
-        expanded = None  # sources of the baselines, where there are any
-        if texts is not None:
-            reasons = Counter(e.reason for e in texts.values() if e.reason)
-            counts = vectors.expanded_documents.items()
-            expanded = {
-                "total": len(texts),
-                "of_other_documents": len(texts.keys() - set(indexed.ids)),
-                "reasons": dict(reasons.most_common(10)),
-                "baselines": {str(baseline): own for baseline, own in counts},
-                **writer,
-            }
+        ids = [document.id for document in source.documents]
+        types = findings.compare_types(ablation, slices, ids, gold)
+        rows = ablation.rows()
+        baselines = {str(name): n for name, (n, _) in vectors.expanded.items()}
         summary = {
             **_counts(source, vectors, config),
             "coverage": cover(indexed.ids, indexed.profiles.keys(), gold.values()),
-            "groups": findings.compare_groups(ablations[0], gold, indexed.profiles.keys()),
-            "whole": corpora["whole"],
-            "profiled": corpora.get("profiled"),
-            "expansions": expanded,
+            "whole": ablation.summary(rows),
+            "expansions": None
+            if texts is None
+            else {"total": len(texts), "baselines": baselines, **writer},
             **record.of_store(),
         }
         if types:
             summary["types"] = types
             folder.write_table(findings.TYPES, findings.types_table(types), csv=True)
-        table = findings.runs_table([row for own in rows for row in own], config.measures)
+        table = findings.runs_table(rows, config.measures)
     folder.write_table(JOB, table, csv=True)
     folder.write_results(JOB, summary, record.manifest(summary["queries"]))
     return AblateResult(folder.path, write_report(folder.path), summary, table)
 
 
-def _ablation(
-    name: str,
-    documents: Documents,
-    query_ids: Collection[str],
-    vectors: Vectors,
-    config: AblateConfig,
-) -> Ablation:
-    """Make all runs on one corpus and measure them on these queries."""
-    queries = vectors.queries.only(query_ids)
+def _ablation(vectors: Vectors, config: AblateConfig) -> Ablation:
+    """Make all runs and measure them on the judged questions."""
+    documents, queries = vectors.documents, vectors.queries.only(vectors.judged.queries.keys())
     qrels = {query: vectors.judged.qrels[query] for query in queries.ids}
     excluded = vectors.judged.excluded
     depth = config.depth + spare(excluded)
@@ -277,17 +266,13 @@ def _ablation(
     placebo = [c for c in dict.fromkeys([usual_cell(cells), best]) if c.weight < 1]
     n = config.placebos if len(documents.profiles) > 1 else 0
     exchanges = [cells_of(documents.placebo(rng), placebo) for _ in range(n)]
-    inside = set(documents.ids)
-    rows = [i for i, id_ in enumerate(vectors.documents.ids) if id_ in inside]
-    return Ablation(
-        name, len(documents.ids), len(documents.profiles), measured(documents), cells, config,
-        baselines={
-            b: measured(Documents(documents.ids, expanded[rows], {}))
-            for b, expanded in vectors.expanded.items()
-            if vectors.expanded_documents[b]["documents"]
-        },
-        placebos={cell: mean_of([e[cell] for e in exchanges]) for cell in placebo if exchanges},
-    )  # fmt: skip
+    baselines = {
+        name: measured(Documents(documents.ids, own, {}))
+        for name, (n_expanded, own) in vectors.expanded.items()
+        if n_expanded
+    }
+    placebos = {cell: mean_of([e[cell] for e in exchanges]) for cell in placebo if exchanges}
+    return Ablation(measured(documents), cells, config, baselines, placebos)
 
 
 def _counts(source: Source, vectors: Vectors, config: AblateConfig) -> dict[str, Any]:
@@ -313,7 +298,7 @@ def _counts(source: Source, vectors: Vectors, config: AblateConfig) -> dict[str,
             "total": len(source.documents) + source.without_text,
             "indexed": n,
             "without_text": source.without_text,
-            "failed": len(vectors.failed),
+            "failed": vectors.failed,
             "with_scenarios": len(vectors.documents.profiles),
             "share": round(len(vectors.documents.profiles) / n, 6),
         },
@@ -322,8 +307,126 @@ def _counts(source: Source, vectors: Vectors, config: AblateConfig) -> dict[str,
             **{state: states[state] for state in map(str, ProfileState)},
             "of_other_documents": sum(id_ not in ids for id_ in source.all_profiles),
             "scenarios": len(needs(source.profiles)),
-            "texts_failed": len(vectors.texts.failures),
         },
         "missing_judged_documents": source.missing,
-        "text_windows": vectors.windows,
     }
+
+
+@dataclass(frozen=True)
+class Source:
+    """All that is read, before anything is embedded or written.
+
+    documents: those that have text. all_profiles: of all documents, in any state. profiles: those
+    with scenarios, of `documents`. missing: relevant documents that the corpus does not hold.
+    """
+
+    documents: list[Document]
+    without_text: int
+    path: Origin | None
+    all_profiles: Mapping[str, Profiled]
+    profiles: dict[str, Profiled]
+    questions: JudgedQueries
+    missing: dict[str, Any] | None
+    expansions: dict[str, Expansion] | None
+
+
+def read_source(
+    corpus: Corpus,
+    profiles: Path | str | Mapping[str, Profiled],
+    queries: Path | str | Sequence[Query],
+    qrels: Path | str | Qrels,
+    *,
+    encoder: Encoder | EncoderConfig | str,
+    excluded: Path | str | Excluded | None = None,
+    expansions: Path | None = None,
+    fields: FieldNames | None = None,
+    form: Form = Form.WRITTEN,
+) -> Source:
+    """Read it. InputError where documents, profiles and judgements do not belong together."""
+    fields = fields or FieldNames()
+    everything, path = read_documents(corpus, fields, None, encoder)
+    documents = [d for d in everything if d.content.strip()]
+    require_some(len(documents), "document has text", "Check --text-field.")
+    questions = read_judged(queries, qrels, excluded=excluded)
+    profiles, file = given_profiles(profiles, coerce_ids=fields.coerce_ids)
+    where, given = str(file or "--profiles"), None
+    if expansions is not None:
+        given = read_expansions(expansions, coerce_ids=fields.coerce_ids)
+    ids = frozenset(d.id for d in documents)
+    profiles = in_form(profiles, form)
+    own = {id_: p for id_, p in profiles.items() if p.profile is not None and id_ in ids}
+    _require_match(own, profiles, ids, "profile with scenarios", where)
+    if given is not None:
+        _require_match(ids & given.keys(), given, ids, "expansion", str(expansions))
+    missing = missing_gold(System("the corpus", {}, documents=ids), questions.judged)
+    without_text = len(everything) - len(documents)
+    return Source(documents, without_text, path, profiles, own, questions, missing, given)
+
+
+def _require_match(
+    used: object, lines: Mapping[str, object], ids: frozenset[str], what: str, where: str
+) -> None:
+    if not used:
+        raise InputError(
+            f"no {what} of a document of the corpus ({len(lines):,} lines, such as "
+            f"{min(lines, default='')!r}; the corpus has such as {min(ids)!r})",
+            expected=f"a {what} of at least one document that has text",
+            fix="Check that both belong together, and how ids are written.",
+            where=where,
+        )
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """All vectors, and the failures.
+
+    failed: documents without a vector: they are in no index. judged: the questions that could be
+    embedded. expanded: by baseline, how many documents are expanded, and the vectors of all,
+    (n_documents, dim): the document's own where there is no expansion.
+    """
+
+    documents: Documents
+    failed: int
+    queries: QueryVectors
+    judged: Judged
+    texts: ScenarioTexts
+    expanded: Mapping[Baseline, tuple[int, FloatArray]]
+
+
+def embed_source(
+    source: Source,
+    expansions: Mapping[str, Expansion] | None,
+    components: Sequence[Component],
+    encoder: Encoder,
+    store: EmbeddingStore,
+) -> Vectors:
+    """Embed documents, questions, each scenario text once, and the expanded documents."""
+
+    def embedded(texts: Sequence[str], what: str = "scenarios") -> Embedded:
+        return embed(as_documents(texts), encoder, store, what=what)
+
+    own = embedded([d.content for d in source.documents], "documents")
+    documents = [d for d, ok in zip(source.documents, own.ok, strict=True) if ok]
+    profiles = {d.id: source.profiles[d.id] for d in documents if d.id in source.profiles}
+    asked = source.questions.judged.queries
+    ids = list(asked)
+    queries = embed(as_queries([asked[id_].text for id_ in ids]), encoder, store, what="questions")
+    failed = {ids[i]: why for i, why in queries.failures.items()}
+    judged = without_failed(source.questions.judged, [System("the encoder", {}, failed=failed)])
+    texts = embed_scenarios(profiles.values(), components, embedded)
+    vectors: dict[Baseline, tuple[int, FloatArray]] = {}
+    for baseline in Baseline if expansions is not None else ():
+        added = [expansions.get(d.id) if expansions else None for d in documents]
+        rows = [i for i, one in enumerate(added) if one is not None and one.texts(baseline)]
+        longer = [expanded(documents[i], added[i], baseline) for i in rows]
+        found, copy = embedded(longer, f"documents with {baseline}"), own.vectors.copy()
+        copy[[i for i, ok in zip(rows, found.ok, strict=True) if ok]] = found.vectors
+        vectors[baseline] = int(found.ok.sum()), copy
+    return Vectors(
+        documents=Documents([d.id for d in documents], own.vectors, profiles),
+        failed=len(own.failures),
+        queries=QueryVectors([id_ for id_ in ids if id_ not in failed], queries.vectors),
+        judged=judged,
+        texts=texts,
+        expanded=vectors,
+    )

@@ -29,6 +29,7 @@ from argus.encoders.scoring import Float64Array
 from argus.indexes.fold import SCENARIO, between, ends, mix, pair_products, target_ranks
 from argus.indexes.snapshot import Snapshot
 from argus.measures import RESAMPLES
+from argus.measures.intervals import wilson
 from argus.measures.significance import bootstrap_interval
 from argus.progress import Advance, progress
 from argus.retrievability.pairs import PairRanks
@@ -102,13 +103,11 @@ class NeedRanks:
 
     score: score of the need's own document, less the scenario that is held out.
     rank: 1-based, ties by id.
-    above: documents that score strictly higher: rank - 1 where nothing ties.
     """
 
     weights: tuple[float, ...]
     score: FloatArray
     rank: IntArray
-    above: IntArray
 
 
 def held_out_rows(
@@ -144,7 +143,7 @@ def left_out(profile: ScenarioProfile, component: Component) -> list[str | None]
 def held_out_ranks(
     queries: FloatArray,
     targets: IntArray,
-    without: IntArray | None,
+    without: IntArray,
     snapshot: Snapshot,
     weights: Sequence[float],
     *,
@@ -153,22 +152,18 @@ def held_out_ranks(
     """Rank the document of every need among all documents, for every λ from the same products.
 
     queries: (n_needs, dim), unit rows. targets: (n_needs,), positions of their documents. without:
-    (n_needs,), rows of the views left out of those documents, -1 for none. None leaves out all of
-    their scenarios. A document without another scenario then scores by its own views. advance:
-    called with the number of needs done. Raises InputError for a λ that is not from 0 to 1.
+    (n_needs,), rows of the views left out of those documents, -1 for none. A document without
+    another scenario then scores by its own views. advance: called with the number of needs done.
+    Raises InputError for a λ that is not from 0 to 1.
     """
     layouts = [snapshot.layout(weight) for weight in weights]
     shape = len(weights), len(queries)
-    ranks = NeedRanks(
-        tuple(weights), np.zeros(shape, np.float32), np.zeros(shape, np.int64),
-        np.zeros(shape, np.int64),
-    )  # fmt: skip
+    ranks = NeedRanks(tuple(weights), np.zeros(shape, np.float32), np.zeros(shape, np.int64))
     step = max(1, BLOCK_BYTES // (4 * len(snapshot.vectors)))
     for start in range(0, len(queries), step):
         block = slice(start, start + step)
         needs, target = queries[block], targets[block]
-        gone = None if without is None else without[block]
-        own, scenario = _of_targets(needs, target, gone, snapshot)
+        own, scenario = _of_targets(needs, target, without[block], snapshot)
         scores = needs @ snapshot.vectors.T
         at_both_ends = ends(scores, snapshot.layout())
         for i, layout in enumerate(layouts):
@@ -176,7 +171,7 @@ def held_out_ranks(
             best = between(at_both_ends, layout.weight)
             score = np.asarray(mix(own, scenario, layout.weight), np.float64)
             ranks.score[i, block] = score
-            ranks.rank[i, block], ranks.above[i, block] = target_ranks(
+            ranks.rank[i, block], _ = target_ranks(
                 needs, snapshot.vectors, best, layout, target, stand_in=score
             )
         if advance is not None:
@@ -196,6 +191,12 @@ def mean_change(change: Float64Array, *, seed: int, resamples: int = RESAMPLES) 
     }
 
 
+def mean_share(values: Float64Array) -> dict[str, float]:
+    """Return the mean over documents and its interval (Wilson's: conservative for values)."""
+    low, high = wilson(values.mean(), len(values))
+    return {"mean": float(values.mean()), "low": float(low), "high": float(high)}
+
+
 def pair_ranks(ranks: NeedRanks, weight: int, targets: IntArray, n: int) -> PairRanks:
     """Return the ranks at one λ as pairs (document, need), as the exact kernel counts them.
 
@@ -212,7 +213,7 @@ def pair_ranks(ranks: NeedRanks, weight: int, targets: IntArray, n: int) -> Pair
 
 
 def _of_targets(
-    queries: FloatArray, targets: IntArray, without: IntArray | None, snapshot: Snapshot
+    queries: FloatArray, targets: IntArray, without: IntArray, snapshot: Snapshot
 ) -> tuple[Float64Array, Float64Array]:
     """Return the best own view and the best scenario that is left of each target, in float64.
 
@@ -226,7 +227,7 @@ def _of_targets(
     scores = pair_products(queries, snapshot.vectors, pair, view)
     own, other = (np.full(len(targets), -np.inf) for _ in range(2))
     scenario = np.zeros(len(view), bool) if layout.scenario is None else layout.scenario[view]
-    others = scenario & (view != without[pair]) if without is not None else np.zeros_like(scenario)
+    others = scenario & (view != without[pair])
     np.maximum.at(own, pair[~scenario], scores[~scenario])
     np.maximum.at(other, pair[others], scores[others])
     return own, other

@@ -4,146 +4,207 @@ A document's risk is its typical rank: the geometric mean of its ranks under its
 index of documents alone, or in a retriever's lists. It orders documents and is no probability.
 Judged questions, where there are any, measure what it says of real ones: the AUC for pairs of
 question and relevant document. Chunks may be folded to the documents they are of: one ranks by its
-best chunk, among documents.
-
-All documents ask, a random sample, or as many as it takes for a narrow interval. A language model
-writes the needs that are missing, and more of them for documents that only some of theirs find.
+best chunk, among documents. All documents ask, or a random sample. A language model writes the
+needs that are missing.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from argus.corpora import Corpus
+from argus.corpora.opening import Origin
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
-from argus.data.types import Document, Query
-from argus.evaluation.judged import JudgedQueries
-from argus.jobs.recorded_model import RecordedModel
-from argus.llm import Estimate, Ledger, Prompt, estimate, open_model
+from argus.data.tables import read_table
+from argus.data.types import Document, Qrels, Query, State, count_states
+from argus.encoders import Encoder, EncoderConfig
+from argus.errors import InputError
+from argus.evaluation.judged import JudgedQueries, ParentFold, read_judged
+from argus.jobs.recorded_model import RecordedModel, spent
+from argus.jobs.workspace import read_documents, require_some
+from argus.llm import Estimate, Ledger, estimate, open_model
 from argus.llm.ledger import ledger_to_read
+from argus.measures import slices
 from argus.measures.intervals import discrimination, wilson
+from argus.measures.slices import Sliced, Slicing, Trials
 from argus.progress import announce
-from argus.scenarios.files import from_answer, write_profiles
-from argus.scenarios.generate import generate, prompts_for, scenario_prompt
-from argus.scenarios.needs.config import NeedsConfig
-from argus.scenarios.needs.source import NeedSource, read_source
-from argus.scenarios.profile import Need, Profiled, Scenario, needs
-from argus.scenarios.profiles.config import ProfileConfig
-from argus.scenarios.profiles.job import LEDGER
-from argus.scenarios.schema import MOST_SCENARIOS, ProfileAnswer
-from argus.scenarios.tables import schema
+from argus.reports.section import MAX_ROWS, Table, naming, table
+from argus.scenarios.config import NeedsConfig, ProfileConfig
+from argus.scenarios.files import ProfileAnswer, given_profiles, write_profiles
+from argus.scenarios.generate import generate, prompts_for
+from argus.scenarios.profile import Need, Profiled, ProfileState
+from argus.scenarios.profiles import LEDGER
+from argus.scenarios.tables import headings, schema
 from argus.verdict.verdict import validity_of_needs
 
 # One row per document whose needs were asked, the greatest risk first.
 #
 # chunks: chunks of it, 1 where documents are not cut.
 # needs: needs of it that were asked.
-# further: of these, needs that were written beyond those of the first round.
 # found: share of its needs that bring it into the top k.
 # typical_rank: geometric mean of its ranks: the risk.
 # worst_need: need with the worst rank.
 # worst_rank: that rank, from 1.
 _SCHEMA = schema(
-    ("id label", str), ("chunks needs further", int), ("found low high typical_rank", float),
+    ("id label", str), ("chunks needs", int), ("found low high typical_rank", float),
     ("worst_need", str), ("worst_rank", int),
 )  # fmt: skip
 # Profiles of the documents that were drawn, where a model wrote some of them.
 WRITTEN = "need_profiles.jsonl"
-FURTHER = """\
-[Further Needs]
-Some information needs of this document are known, and are listed after it. Write {n} others, of \
-parts and purposes that the known ones leave out; none that asks for the same in other words. Call \
-it noise only if there is nothing else that anyone could need."""
-BATCH = 50  # Documents that are drawn until the interval is looked at again.
-
-
-class NeedSearch(Protocol):
-    """Rank documents for needs, and answer questions."""
-
-    def ranks(self, needs: Sequence[Need]) -> list[int | None]:
-        """Return the 1-based rank of each need's document. None where it could not be asked.
-
-        One beyond a list that ends is as if it came next.
-        """
-        ...
-
-    def lists(self, questions: Sequence[Query], depth: int) -> dict[str, list[str]]:
-        """Return the documents that came for each question, by its id. Failed ones are not in."""
-        ...
+# Returns the documents that came for each question, by its id. Failed ones are not in.
+Lists = Callable[[Sequence[Query], int], Mapping[str, Sequence[str]]]
 
 
 @dataclass(frozen=True)
-class NeedWriter:
-    """A language model that writes the needs of documents."""
+class JudgedFiles:
+    """Judged questions that the risk is compared with, or none."""
 
-    config: ProfileConfig
-    model: RecordedModel
-
-    def profiles(self, documents: Sequence[Document]) -> dict[str, Profiled]:
-        """Return profiles of documents, by id."""
-        return {p.doc_id: p for p in generate(documents, self.model, self.config)}
-
-    def further(
-        self, documents: Sequence[Document], profiles: Mapping[str, Profiled], n: int
-    ) -> dict[str, tuple[Scenario, ...]]:
-        """Return up to n more scenarios of each document. None that repeats a known one."""
-        prompts, known = list[Prompt](), list[list[str]]()
-        for document in documents:
-            prompt = scenario_prompt(document.content, self.config)
-            known.append([n.text for n in needs({document.id: profiles[document.id]})])
-            listed = "\n".join(f"- {text}" for text in known[-1])
-            prompts.append(
-                replace(
-                    prompt,
-                    system=f"{prompt.system}\n\n{FURTHER.format(n=n)}",
-                    text=f"{prompt.text}\n\n[Known Information Needs]\n{listed}",
-                )
-            )
-        outcomes = self.model.complete(prompts, schema=ProfileAnswer)
-        more: dict[str, tuple[Scenario, ...]] = {}
-        for document, outcome, texts in zip(documents, outcomes, known, strict=True):
-            answer = from_answer(document.id, outcome.value).profile if outcome.value else None
-            plain = set(map(_plain, texts))
-            new = [s for s in (answer.scenarios if answer else ())
-                   if _plain(s.information_need) not in plain]  # fmt: skip
-            if new:
-                more[document.id] = tuple(new[:n])
-        return more
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
-
-
-class Place(NamedTuple):
-    """Rank of a document for one of its needs. is_further: written in the second round."""
-
-    need: Need
-    rank: int
-    is_further: bool
+    queries: Path | str | Sequence[Query] | None = None
+    qrels: Path | str | Qrels | None = None
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """Profiles of drawn documents, ranks under their needs, and scenarios written besides."""
+class NeedSource:
+    """Documents by id, and the profiles of those that the corpus holds.
 
+    elsewhere: profiles of other documents. inputs: files for the manifest. parents: document of
+    each chunk, where chunks are folded. drawn: documents whose needs ask; None for all.
+    """
+
+    documents: list[Document]
     profiles: dict[str, Profiled]
-    places: list[Place]
-    further: dict[str, tuple[Scenario, ...]]
+    elsewhere: int = 0
+    inputs: dict[str, Origin | None] = field(default_factory=dict)
+    questions: JudgedQueries | None = None
+    parents: Mapping[str, str] = field(default_factory=dict)
+    drawn: frozenset[str] | None = None
+
+    def parent(self, id_: str) -> str:
+        """Return the document that a chunk is of. Itself where nothing is folded."""
+        return self.parents.get(id_, id_)
+
+    @property
+    def usable(self) -> list[Document]:
+        """The documents that have text."""
+        return [d for d in self.documents if d.content.strip()]
+
+    @property
+    def asking(self) -> dict[str, Profiled]:
+        """The profiles whose needs ask: of documents that have text, and are drawn."""
+        ids = {d.id for d in self.usable}
+        ids = ids if self.drawn is None else ids & self.drawn
+        return {id_: profile for id_, profile in self.profiles.items() if id_ in ids}
+
+    def states(
+        self, failed: Mapping[str, str], failures: Sequence[tuple[Need, str]], asked: set[str]
+    ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """Return a row per document with its state and the reason, and the counts of both.
+
+        failed: document to why it has no vector. failures: needs that could not be asked, and why.
+        asked: documents with a need that could.
+        """
+        rows, reasons = [], Counter[str]()
+        for document in self.documents:
+            own = [why for need, why in failures if need.doc_id == document.id]
+            state, why = State.NOT_APPLICABLE, self._why_not_asked(document)
+            if document.id in failed:
+                state, why = State.FAILED, f"no vector: {failed[document.id]}"
+            elif not why and document.id not in asked:
+                state, why = State.FAILED, f"no need could be asked: {own[0]}"
+            elif not why:
+                state = State.MEASURED
+                why = f"{len(own)} of its needs could not be asked" if own else ""
+            if state is not State.MEASURED:
+                reasons[why.partition(":")[0]] += 1
+            row = {"id": document.id, "label": document.title, "state": str(state), "reason": why}
+            rows.append(row)
+        counts = Counter(row["state"] for row in rows)
+        return rows, count_states(counts, reasons)
+
+    def _why_not_asked(self, document: Document) -> str:
+        if not document.content.strip():
+            return "no text"
+        if self.drawn is not None and document.id not in self.drawn:
+            return "not drawn"
+        if (profiled := self.profiles.get(document.id)) is None:
+            return "no profile"
+        if profiled.state is ProfileState.NOISE:
+            return f"the profile is noise: {profiled.reason}"
+        return "" if profiled.profile else f"the profile failed: {profiled.reason}"
+
+
+def read_source(
+    corpus: Corpus,
+    profiles: Path | str | Mapping[str, Profiled] | None,
+    config: NeedsConfig,
+    *,
+    fields: FieldNames | None = None,
+    limit: int | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    judged: JudgedFiles | None = None,
+    writes: bool,
+) -> NeedSource:
+    """Read everything. encoder: as for `read_documents`. writes: missing profiles are written.
+
+    Raises InputError where documents and profiles have no id in common, where there is neither a
+    profile nor a writer, and for queries without judgements or the other way round.
+    """
+    fields = fields or FieldNames()
+    if profiles is None and not writes:
+        raise InputError(
+            "neither --profiles nor --model",
+            expected="what documents are needed for, or a language model that writes it",
+            fix="Give --profiles of argus tune apply scenarios, or --model NAME with --estimate "
+            "to see what that costs.",
+            where="--profiles",
+        )
+    documents, path = read_documents(corpus, fields, limit, encoder)
+    documents.sort(key=lambda d: d.id)
+    profiles, file = given_profiles(profiles or {}, coerce_ids=fields.coerce_ids)
+    with_text = {d.id for d in documents if d.content.strip()}
+    require_some(len(with_text) > 1, "two documents have text", "Check --text-field, or --limit.")
+    known = {d.id: profiles[d.id] for d in documents if d.id in profiles}
+    if not known and not writes:
+        raise InputError(
+            f"{len(profiles):,} profiles, none of them of a document of the corpus (they begin "
+            f"with {min(profiles, default='')!r}, the documents with {documents[0].id!r})",
+            expected="profiles by the ids of the corpus",
+            fix="Check --profiles, --corpus and --id-field; --limit may have cut the corpus too "
+            "short.",
+            where=file or "profiles",
+        )
+    usable = writes or any(p.profile is not None and id_ in with_text for id_, p in known.items())
+    missing = "document with text has a profile with scenarios"
+    require_some(usable, missing, "Profiles of state noise or failed have none.")
+    questions, folded, judged = None, config.parent_field, judged or JudgedFiles()
+    if judged.queries is not None and judged.qrels is not None:
+        questions = read_judged(judged.queries, judged.qrels)
+        questions = replace(questions, documents=documents).folded(folded)
+    elif judged.queries is not None or judged.qrels is not None:
+        lacking = "--queries" if judged.queries is None else "--qrels"
+        raise InputError(
+            f"judged questions without {lacking}",
+            expected="both: --queries, and --qrels that say what is relevant to each",
+            fix="Name the other file, too.",
+            where=lacking,
+        )
+    inputs = {"corpus": path, "profiles": file, **(questions.files if questions else {})}
+    fold = ParentFold.of(folded, documents)
+    parents = fold.of_chunk if fold else {}
+    return NeedSource(documents, known, len(profiles) - len(known), inputs, questions, parents)
 
 
 def draw_order(source: NeedSource, config: NeedsConfig, *, writes: bool) -> list[Document]:
-    """Return the documents whose needs may ask, in random order, at most `config.sample`.
+    """Return the documents whose needs ask, in random order, at most `config.sample`.
 
     writes: whether needs are written. If not, only documents with a profile have some. The order is
     by a hash of the ids: a larger sample holds the smaller one.
@@ -154,58 +215,58 @@ def draw_order(source: NeedSource, config: NeedsConfig, *, writes: bool) -> list
 
 
 def draw(
-    source: NeedSource, config: NeedsConfig, writer: NeedWriter | None, search: NeedSearch, k: int
-) -> Drawn:
-    """Draw documents, have their needs written where they have none, and ask for them.
+    source: NeedSource, config: NeedsConfig, writing: ProfileConfig | None, folder: ArtifactFolder
+) -> tuple[NeedSource, RecordedModel | None]:
+    """Return the source with the documents that ask, and the model that wrote missing needs.
 
-    Drawing ends where the 95% interval of the documents that any need finds is narrow enough.
+    writing: how they are written. Answers are kept in `folder`/answers.sqlite, which
+    `argus tune apply scenarios` goes on with.
     """
-    order = draw_order(source, config, writes=writer is not None)
-    drawn = Drawn({}, [], {})
-    hits: dict[str, list[bool]] = defaultdict(list)  # by document: which needs find it in the top k
+    order, model = draw_order(source, config, writes=writing is not None), None
+    written: dict[str, Profiled] = {}
+    if writing is not None:
+        missing = [d for d in order if d.id not in source.profiles]
+        with Ledger(folder.own(LEDGER, goes_on=True)) as ledger:
+            prompts = prompts_for(missing, writing)
+            announce(f"needs: {estimate(prompts, ledger, writing.model, schema=ProfileAnswer)}")
+            model = RecordedModel(open_model(writing.model, ledger))
+            written = {p.doc_id: p for p in generate(missing, model, writing)}
+        whole = [source.profiles.get(d.id) or written[d.id] for d in order]
+        write_profiles(folder.own(WRITTEN), whole)
+    drawn = None if config.sample is None else frozenset(d.id for d in order)
+    return replace(source, profiles={**source.profiles, **written}, drawn=drawn), model
 
-    def ask(asked: Sequence[Need], is_further: bool) -> None:
-        for need, rank in zip(asked, search.ranks(asked), strict=True):
-            if rank is not None:
-                drawn.places.append(Place(need, rank, is_further))
-                hits[need.doc_id].append(rank <= k)
 
-    step = BATCH if config.until_width else max(1, len(order))
-    for start in range(0, len(order), step):
-        batch = order[start : start + step]
-        new = [d for d in batch if d.id not in source.profiles]
-        written = writer.profiles(new) if writer is not None else {}
-        profiles = {d.id: source.profiles.get(d.id) or written[d.id] for d in batch}
-        drawn.profiles.update(profiles)
-        ask(needs(profiles), is_further=False)
-        if config.until_width and hits:
-            low, high = wilson(sum(map(any, hits.values())) / len(hits), len(hits))
-            if high - low <= config.until_width:
-                break
-    if writer is not None and config.further:
-        torn = [d for d in order if any(hits.get(d.id, ())) and not all(hits[d.id])]
-        drawn.further.update(writer.further(torn, drawn.profiles, config.further))
-        more = []
-        for id_, scenarios in drawn.further.items():
-            first = len(needs({id_: drawn.profiles[id_]}))
-            more += [Need(id_, first + i, s.information_need) for i, s in enumerate(scenarios)]
-        ask(more, is_further=True)
-    return drawn
+def estimate_needs(
+    corpus: Corpus,
+    profiles: Path | str | Mapping[str, Profiled] | None,
+    *,
+    out: Path | str,
+    config: NeedsConfig,
+    model: ProfileConfig,
+    fields: FieldNames | None = None,
+    limit: int | None = None,
+) -> Estimate:
+    """Return prompts and cost of `audit_needs` for the drawn documents, asking nothing."""
+    source = read_source(corpus, profiles, config, fields=fields, limit=limit, writes=True)
+    order = draw_order(source, config, writes=True)
+    prompts = prompts_for([d for d in order if d.id not in source.profiles], model)
+    with ledger_to_read(Path(out) / LEDGER) as ledger:
+        return estimate(prompts, ledger, model.model, schema=ProfileAnswer)
 
 
 def measure_risk(
     source: NeedSource,
     config: NeedsConfig,
-    search: NeedSearch,
-    writing: ProfileConfig | None,
+    ranks: Sequence[tuple[Need, int]],
+    lists: Lists,
     folder: ArtifactFolder,
     name: str,
-) -> tuple[NeedSource, dict[str, Any], pa.Table, RecordedModel | None]:
-    """Draw documents, ask for them by their needs, and write the table of their risk.
+) -> tuple[dict[str, Any], pa.Table]:
+    """Write the table of the documents' risk. Return its part of the summary, and the table.
 
-    writing: how missing needs are written; answers are kept in `folder`/answers.sqlite, which
-    `argus tune apply scenarios` goes on with. name: of the table. Returns the source with the
-    documents that were drawn, the part of the summary, the table, and the model that wrote:
+    ranks: rank of the document of each need that could be asked. One beyond a list that ends is as
+    if it came next. lists: answers questions. name: of the table. Keys of the result:
 
     parent_field: field that names the document of a chunk. None without chunks.
     documents: documents of the corpus.
@@ -213,100 +274,53 @@ def measure_risk(
     reached: of these, documents that a need brings into the top k.
     low, high: 95% interval of their share.
     sample: documents that were to be drawn. None for all.
-    until_width: width of the interval to draw until. None for none.
-    written: documents whose needs were written in this run.
-    further.documents: documents of which needs were written besides.
-    further.needs: needs that were written besides.
     judged: see `judged_risk`.
     validity: what the order tells of real questions, in words.
     """
-    k, writer, written = min(config.k, len(source.usable)), None, 0
-    with ExitStack() as stack:
-        if writing is not None:
-            order = draw_order(source, config, writes=True)
-            prompts = _prompts(writing, order, source)
-            ledger = stack.enter_context(Ledger(folder.own(LEDGER, goes_on=True)))
-            announce(f"needs: {estimate(prompts, ledger, writing.model, schema=ProfileAnswer)}")
-            writer = NeedWriter(writing, RecordedModel(open_model(writing.model, ledger)))
-        drawn = draw(source, config, writer, search, k)
-    figures: dict[str, Any] = {}
-    if writer is not None:
-        written = len(drawn.profiles.keys() - source.profiles.keys())
-        whole = [_extended(p, drawn.further.get(id_, ())) for id_, p in drawn.profiles.items()]
-        write_profiles(folder.own(WRITTEN), whole)
-        figures["language_model"] = writer.model.summary()
-    table = _table(drawn.places, source, k)
-    folder.write_table(name, table, csv=True)
-    typical: dict[str, float] = dict(
-        zip(table["id"].to_pylist(), table["typical_rank"].to_pylist(), strict=True)
-    )
-    reached, n = sum(found > 0 for found in table["found"].to_pylist()), len(table)
-    low, high = wilson(reached / n, n) if n else (0.0, 1.0)
+    k = min(config.k, len(source.usable))
+    titles: dict[str, str] = {}
+    for document in source.documents:
+        titles.setdefault(source.parent(document.id), document.title)
+    chunks = Counter(source.parent(document.id) for document in source.documents)
+    by_document: dict[str, list[tuple[Need, int]]] = defaultdict(list)
+    for need, rank in ranks:
+        by_document[source.parent(need.doc_id)].append((need, rank))
+    rows: list[dict[str, Any]] = []
+    for id_, own in by_document.items():
+        places = np.array([rank for _, rank in own], np.float64)
+        worst, worst_rank = max(own, key=lambda one: one[1])
+        share = float((places <= k).mean())
+        low, high = wilson(share, len(own))
+        rows.append({
+            "id": id_, "label": titles.get(id_, ""), "chunks": chunks[id_], "needs": len(own),
+            "found": share, "low": float(low), "high": float(high),
+            "typical_rank": float(np.exp(np.log(places).mean())),
+            "worst_need": worst.text, "worst_rank": worst_rank,
+        })  # fmt: skip
+    rows.sort(key=lambda row: (-row["typical_rank"], row["id"]))
+    folder.write_table(name, found := pa.Table.from_pylist(rows, schema=_SCHEMA), csv=True)
+    reached, n = sum(row["found"] > 0 for row in rows), len(rows)
+    first, last = wilson(reached / n, n) if n else (0.0, 1.0)
     judged = None
     if source.questions is not None:
-        judged = judged_risk(typical, source.questions, search, k)
-    figures["risk"] = {
+        typical = {row["id"]: row["typical_rank"] for row in rows}
+        judged = judged_risk(typical, source.questions, lists, k)
+    return {
         "k": k,
         "parent_field": config.parent_field,
         "documents": len({source.parent(d.id) for d in source.usable}),
         "measured": n,
         "reached": reached,
-        "low": float(low),
-        "high": float(high),
+        "low": float(first),
+        "high": float(last),
         "sample": config.sample,
-        "until_width": config.until_width,
-        "written": written,
-        "further": {
-            "documents": len(drawn.further),
-            "needs": sum(map(len, drawn.further.values())),
-        },
         "judged": judged,
         "validity": [str(one) for one in validity_of_needs(judged["area"] if judged else None)],
-    }
-    is_part = config.sample is not None or config.until_width is not None
-    source = replace(
-        source,
-        profiles={**source.profiles, **drawn.profiles},
-        drawn=frozenset(drawn.profiles) if is_part else None,
-    )
-    return source, figures, table, writer.model if writer is not None else None
-
-
-def _extended(profiled: Profiled, scenarios: Sequence[Scenario]) -> Profiled:
-    if profiled.profile is None:
-        return profiled
-    every = (*profiled.profile.scenarios, *scenarios)[:MOST_SCENARIOS]
-    return replace(profiled, profile=replace(profiled.profile, scenarios=every))
-
-
-def _table(places: Sequence[Place], source: NeedSource, k: int) -> pa.Table:
-    """Return one row per document that was asked for, the greatest risk first."""
-    titles: dict[str, str] = {}
-    for document in source.documents:
-        titles.setdefault(source.parent(document.id), document.title)
-    chunks = Counter(source.parent(document.id) for document in source.documents)
-    by_document: dict[str, list[Place]] = defaultdict(list)
-    for place in places:
-        by_document[source.parent(place.need.doc_id)].append(place)
-    rows: list[dict[str, Any]] = []
-    for id_, own in by_document.items():
-        ranks = np.array([place.rank for place in own], np.float64)
-        worst = max(own, key=lambda place: place.rank)
-        share = float((ranks <= k).mean())
-        low, high = wilson(share, len(own))
-        rows.append({
-            "id": id_, "label": titles.get(id_, ""), "chunks": chunks[id_],
-            "needs": len(own), "further": sum(place.is_further for place in own),
-            "found": share, "low": float(low), "high": float(high),
-            "typical_rank": float(np.exp(np.log(ranks).mean())),
-            "worst_need": worst.need.text, "worst_rank": worst.rank,
-        })  # fmt: skip
-    rows.sort(key=lambda row: (-row["typical_rank"], row["id"]))
-    return pa.Table.from_pylist(rows, schema=_SCHEMA)
+    }, found
 
 
 def judged_risk(
-    typical_ranks: Mapping[str, float], questions: JudgedQueries, search: NeedSearch, k: int
+    typical_ranks: Mapping[str, float], questions: JudgedQueries, lists: Lists, k: int
 ) -> dict[str, Any]:
     """Return the worth of the typical rank on judged questions.
 
@@ -325,9 +339,9 @@ def judged_risk(
     }
     queries = [q for q in questions.queries if relevant[q.id] & typical_ranks.keys()]
     most = max((len(relevant[query.id]) for query in queries), default=0)
-    lists = search.lists(queries, k + most) if queries else {}
+    found = lists(queries, k + most) if queries else {}
     ranks, failed, clusters = [], [], []
-    for query, ids in lists.items():
+    for query, ids in found.items():
         for id_ in sorted(relevant[query] & typical_ranks.keys()):
             before = ids[: ids.index(id_)] if id_ in ids else None
             fails = before is None or sum(other not in relevant[query] for other in before) >= k
@@ -335,33 +349,57 @@ def judged_risk(
             failed.append(fails)
             clusters.append(query)
     area = discrimination(ranks, failed, clusters=clusters)
-    return {"questions": len(lists), "pairs": len(ranks), "failed": sum(failed), "area": area}
+    return {"questions": len(found), "pairs": len(ranks), "failed": sum(failed), "area": area}
 
 
-def _prompts(
-    writing: ProfileConfig, documents: Sequence[Document], source: NeedSource
-) -> list[Prompt]:
-    """Return the prompts for the missing profiles. Further needs are not known beforehand."""
-    missing = [d for d in documents if d.id not in source.profiles]
-    return prompts_for(missing, writing)
+def risk_lines(summary: Mapping[str, Any]) -> list[str]:
+    """Return the risk and its worth for real questions, and why documents were not measured."""
+    risk, lines = summary["risk"], []
+    if "language_model" in summary:
+        lines.append(f"needs written: {spent(summary['language_model'])}")
+    if risk["measured"]:
+        whose = f", folded by {risk['parent_field']}," if risk["parent_field"] else ""
+        lines += [
+            f"at risk: {risk['measured'] - risk['reached']:,} of {risk['measured']:,} "
+            f"documents{whose} come into the top {risk['k']} for none of their needs "
+            f"({1 - risk['high']:.1%} to {1 - risk['low']:.1%}); asked for: "
+            f"{risk['measured']:,} of {risk['documents']:,}",
+            f"what that order tells of real questions: {'; '.join(risk['validity'])}",
+        ]
+        if risk["judged"] is None:
+            lines.append(
+                "Measure it here: --queries and --qrels. The riskiest stand first in need_risk.csv."
+            )
+    if reasons := summary["documents"]["reasons"]:
+        lines.append(f"not measured: {', '.join(f'{n:,} {why}' for why, n in reasons.items())}")
+    if n := summary["profiles_elsewhere"]:
+        lines.append(f"{n:,} profiles are of documents that the corpus lacks")
+    return lines
 
 
-def estimate_needs(
-    corpus: Corpus,
-    profiles: Path | str | Mapping[str, Profiled] | None,
-    *,
-    out: Path | str,
-    config: NeedsConfig,
-    model: ProfileConfig,
-    fields: FieldNames | None = None,
-    limit: int | None = None,
-) -> Estimate:
-    """Return prompts and cost of `audit_needs` for the drawn documents, asking nothing.
+def risk_table(folder: Path, name: str) -> Table:
+    """Return the documents by their risk, for a report."""
+    rows = read_table(folder / f"{name}.parquet").to_pylist()
+    columns = headings(
+        "document: text; typical rank: count; needs: count; find it: share; "
+        "95% interval: interval; the need that fails it most: text; rank: count"
+    )
+    shown: list[list[object]] = [
+        [
+            naming(row["label"], row["id"]), round(row["typical_rank"]), row["needs"],
+            row["found"], [row["low"], row["high"]], row["worst_need"], row["worst_rank"],
+        ]
+        for row in rows[:MAX_ROWS]
+    ]  # fmt: skip
+    return table(columns, shown, total=len(rows))
 
-    With `config.until_width` that is the most: it may stop before. Further needs come on top, for
-    the documents that only some of theirs find: one prompt for each.
-    """
-    source = read_source(corpus, profiles, config, fields=fields, limit=limit, writes=True)
-    prompts = _prompts(model, draw_order(source, config, writes=True), source)
-    with ledger_to_read(Path(out) / LEDGER) as ledger:
-        return estimate(prompts, ledger, model.model, schema=ProfileAnswer)
+
+def write_slices(
+    folder: ArtifactFolder, name: str, cut: Sequence[Slicing], trials: Sequence[Trials]
+) -> Sliced:
+    """Write the shares of every slice, the worst first. Return their figures for the summary."""
+    if not cut:
+        return {}
+    shares = slices.worst_first([s for one in trials for s in slices.slice_shares(cut, one)])
+    folder.write_table(name, slices.slice_table(shares), csv=True)
+    return {"slices": slices.slice_figures(cut, shares)}

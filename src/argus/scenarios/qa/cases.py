@@ -1,14 +1,23 @@
-"""Contents of the context of every question, arm by arm: two rankings of one index, and gold."""
+"""Read the inputs of `scenarios qa`, and lay out the context of every question, arm by arm.
+
+Each document stands between marks that hold a hash of all that is shown, which no text can hold
+itself, so that no document can end itself and begin another one, or a scenario of its own. Texts
+go in as they are: code, LaTeX and tables survive.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from argus.data.documents import ID_FIELDS, check_limit, find_file, read_queries
+from argus.data.provenance import content_hash
+from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
 from argus.data.types import FloatArray, Qrels, Query, Run, State
 from argus.encoders import EmbeddingStore, embed
 from argus.encoders import queries as as_queries
@@ -17,13 +26,250 @@ from argus.evaluation.systems import System, judge, missing_gold
 from argus.indexes.blend import DOCUMENTS_ALONE
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.snapshot import Snapshot, rows_to_views
-from argus.indexes.views import matched_scenario, served
+from argus.indexes.views import ViewScenario, matched_scenario, served
 from argus.measures import evaluate
-from argus.scenarios.context import ContextHit, build_context
-from argus.scenarios.qa.compare import Arm, Case, Question
-from argus.scenarios.qa.config import MEASURE
+from argus.scenarios.qa.judge import Arm, Case, Question
 
+MEASURE = "nDCG@10"  # of the rankings, where there are judgements
 DEPTH = 10  # How deep MEASURE looks. Rankings are as deep, or as the context where that is more.
+MAX_CHARS = 48_000  # Characters of a whole block: about 12,000 tokens of English.
+# Of a document's text, where it has so many. One that would have fewer is left out instead.
+LEAST_CHARS = 200
+_NOTE_CHARS = 80  # room that the line on documents that were left out may take
+_MARK_CHARS = 16
+
+
+QUERY_ID_FIELDS = ("query_id", "query-id", "qid", *ID_FIELDS)
+ANSWER_FIELDS = ("answer", "gold_answer", "reference_answer", "reference")
+REASONED_FIELDS = ("text", "query", "reasoning", "reasoned", "reformulated", "question")
+NO_TEXT = "the question has no text"
+NO_ANSWER = "there is no reference answer"
+NO_REASONED = "there is no reformulated query for it"
+Q = TypeVar("Q")
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The questions, and the outcome of those that are not asked.
+
+    sample: those that are asked, in the order of the file.
+    reasons: query id to why it is not applicable.
+    not_drawn: how many could be asked, and are not under a limit.
+    """
+
+    sample: list[Question]
+    reasons: dict[str, str]
+    not_drawn: int
+
+
+def read_questions(
+    queries: Path | str | Sequence[Query],
+    answers: Path | str | Mapping[str, str] | None,
+    reasoned: Mapping[str, str] | None = None,
+    *,
+    limit: int | None = None,
+    seed: int = 0,
+    coerce_ids: bool = False,
+) -> Questions:
+    """Set questions beside their reference answers.
+
+    answers: a file. None takes the field `answer` or `gold_answer` of the queries. reasoned: where
+    it is given, a question without an entry in it is not applicable. limit: so many are drawn at
+    random. A larger limit keeps those of a smaller one. Raises InputError when no question can be
+    asked.
+    """
+    path = Path(queries) if isinstance(queries, (str, Path)) else None
+    if isinstance(queries, (str, Path)):
+        queries = read_queries(Path(queries), coerce_ids=coerce_ids)
+    if answers is None:
+        references = _answers_beside(path, coerce_ids)
+    elif isinstance(answers, (str, Path)):
+        references = read_texts(answers, ANSWER_FIELDS, "answer", coerce_ids=coerce_ids)
+    else:
+        references = dict(answers)
+    reasons: dict[str, str] = {}
+    questions = []
+    for query in queries:
+        reference = references.get(query.id, "")
+        if not query.text.strip():
+            reasons[query.id] = NO_TEXT
+        elif not reference.strip():
+            reasons[query.id] = NO_ANSWER
+        elif reasoned is not None and not reasoned.get(query.id, "").strip():
+            reasons[query.id] = NO_REASONED
+        else:
+            questions.append(Question(query.id, query.text, reference))
+    if not questions:
+        why = "; ".join(sorted(set(reasons.values())))
+        lacks = reasoned is not None and not reasoned.keys() & {query.id for query in queries}
+        others = reasoned if reasoned is not None and lacks else references
+        some = [repr(min(ids, default="")) for ids in (reasons, others)]
+        raise InputError(
+            f"no question can be asked ({why}): the queries have ids such as {some[0]}, "
+            f"{'reformulated queries' if lacks else 'answers'} such as {some[1]}",
+            expected="questions with a text and a reference answer",
+            fix="Check that the files belong together.",
+            where="--reasoned" if lacks else "--answers",
+        )
+    sample = draw(questions, limit, seed)
+    return Questions(sample, reasons, len(questions) - len(sample))
+
+
+def draw(questions: Sequence[Q], limit: int | None, seed: int) -> list[Q]:
+    """Return `limit` questions drawn at random, in their order. All where there are no more."""
+    check_limit(limit)
+    if limit is None or limit >= len(questions):
+        return list(questions)
+    order = np.random.default_rng(seed).permutation(len(questions))
+    return [questions[i] for i in sorted(order[:limit].tolist())]
+
+
+def _answers_beside(queries: Path | None, coerce_ids: bool) -> dict[str, str]:
+    """Return the answers in the file of queries itself, or in its `metadata` (BEIR)."""
+    file = queries if queries is None or queries.is_file() else find_file(queries, ["queries"])
+    beside = {}
+    for row in read_rows(file) if file else ():
+        metadata = row.values.get("metadata")
+        rows = [row, *([Row(metadata, row.file, row.line)] if isinstance(metadata, dict) else [])]
+        place = next(((r, f) for r in rows for f in ANSWER_FIELDS if f in r.values), None)
+        if place is not None:
+            id_field = pick_field(row, (*ID_FIELDS, *QUERY_ID_FIELDS), what="id")
+            beside[id_value(row, id_field, coerce=coerce_ids)] = text_value(*place)
+    if not beside:
+        raise InputError(
+            f"no reference answers: the queries have none of the fields {', '.join(ANSWER_FIELDS)}",
+            expected="an answer per question, which the judge compares with",
+            fix="Give --answers FILE with the columns query_id and answer.",
+            where=file or "--answers",
+        )
+    return beside
+
+
+def read_texts(
+    path: Path | str, fields: Sequence[str], what: str, *, coerce_ids: bool = False
+) -> dict[str, str]:
+    """Read query id -> text in the first of `fields` that a row has. Blank ones are left out."""
+    texts: dict[str, str] = {}
+    for row in read_rows(Path(path)):
+        id_ = id_value(row, pick_field(row, QUERY_ID_FIELDS, what="query id"), coerce=coerce_ids)
+        if id_ in texts:
+            raise InputError(
+                f"query {id_!r} comes twice",
+                expected=f"one {what} per query",
+                fix="Remove one of the two lines.",
+                where=row.at(),
+            )
+        texts[id_] = text_value(row, pick_field(row, fields, what=what))
+    return {id_: text for id_, text in texts.items() if text.strip()}
+
+
+@dataclass(frozen=True, slots=True)
+class ContextHit:
+    """A document as it is shown: its text with its title, and the scenarios that matched."""
+
+    doc_id: str
+    text: str
+    scenarios: tuple[ViewScenario, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ContextBlock:
+    """The text of a context, and the parts of hits that it lacks."""
+
+    text: str
+    cut: tuple[str, ...] = ()  # documents of whose text or scenarios only the beginning is shown
+    # Documents for which there was no room at all, the last ones of the ranking.
+    left_out: tuple[str, ...] = ()
+
+
+def build_context(
+    hits: Sequence[ContextHit], *, with_scenarios: bool = True, max_chars: int = MAX_CHARS
+) -> ContextBlock:
+    """Lay hits out in rank order, in at most `max_chars` characters. "" where there are none.
+
+    All share the room alike, and room that short ones leave goes to the others. A cut is marked.
+    The room for scenarios is set aside whether they are shown or not: with and without them, the
+    same text of the same documents is there, and the scenarios are all the difference.
+    """
+    words = [_in_words(hit.scenarios) for hit in hits]
+    n, used = 0, 0  # so many of the first documents fit with LEAST_CHARS of each text and scenario
+    for i, (hit, scenario) in enumerate(zip(hits, words, strict=True), 1):
+        least = min(len(hit.text), LEAST_CHARS) + min(len(scenario), LEAST_CHARS)
+        used += _frame_chars(hit, scenario) + least
+        if used + (_NOTE_CHARS if i < len(hits) else 0) > max_chars:
+            break
+        n = i
+    if not n:
+        return ContextBlock("", (), tuple(hit.doc_id for hit in hits))
+    frames = sum(_frame_chars(hits[i], words[i]) for i in range(n))
+    note = _NOTE_CHARS if n < len(hits) else 0
+    lengths = [len(hit.text) for hit in hits[:n]] + [len(text) for text in words[:n]]
+    shares = fair_shares(lengths, max_chars - frames - note)
+    shown = [t for hit, text in zip(hits, words, strict=True) for t in (hit.doc_id, hit.text, text)]
+    mark = content_hash(*shown, size=_MARK_CHARS // 2).hex()
+    parts, cut = [], []
+    for i, hit in enumerate(hits[:n]):
+        scenario = words[i] if with_scenarios else ""
+        parts.append(_document(hit, scenario, mark, shares[i], shares[n + i]))
+        if shares[i] < len(hit.text) or shares[n + i] < len(scenario):
+            cut.append(hit.doc_id)
+    left_out = tuple(hit.doc_id for hit in hits[n:])
+    if left_out:
+        parts.append(f"<left out {mark}: {len(left_out):,} more documents>")
+    return ContextBlock("\n\n".join(parts), tuple(cut), left_out)
+
+
+def fair_shares(lengths: Sequence[int], budget: int) -> list[int]:
+    """Return how much of each is shown: all of the short ones, of the others alike.
+
+    Their sum is at most `budget`.
+    """
+    left = max(0, budget)
+    for i, length in enumerate(sorted(lengths)):
+        share = left // (len(lengths) - i)
+        if length > share:
+            return [min(length, share) for length in lengths]
+        left -= length
+    return list(lengths)
+
+
+def _frame_chars(hit: ContextHit, scenario: str) -> int:
+    """Return how many characters are around a document at most: marks, id, notes, empty lines."""
+    longest = _document(ContextHit(hit.doc_id, ""), "", "0" * _MARK_CHARS, 0, 0)
+    note = 2 * len(_note(len(hit.text), len(hit.text)))
+    around = len(_scenarios("", "0" * _MARK_CHARS, 0)) if scenario else 0
+    return len(longest) + note + around + 2 * len(_note(len(scenario), len(scenario))) + 2
+
+
+def _document(hit: ContextHit, scenario: str, mark: str, chars: int, scenario_chars: int) -> str:
+    name = json.dumps(hit.doc_id, ensure_ascii=False)
+    note = _note(chars, len(hit.text)) if chars < len(hit.text) else ""
+    lines = [f"<document {mark} {name}{note}>", hit.text[:chars]]
+    if scenario:
+        lines.append(_scenarios(scenario, mark, scenario_chars))
+    return "\n".join([*lines, f"</document {mark}>"])
+
+
+def _scenarios(text: str, mark: str, chars: int) -> str:
+    note = _note(chars, len(text)) if chars < len(text) else ""
+    return f"<scenarios {mark}{note}>\n{text[:chars]}\n</scenarios {mark}>"
+
+
+def _note(shown: int, of: int) -> str:
+    return f": the first {shown:,} of {of:,} characters"
+
+
+def _in_words(scenarios: Sequence[ViewScenario]) -> str:
+    """Return scenarios in words. A main topic that several share stands once."""
+    lines: dict[str, None] = {}
+    for scenario in scenarios:
+        parts = {
+            "Main topic": scenario.main_topic,
+            "Information need": scenario.information_need,
+            "Explanation": scenario.explanation,
+        }
+        lines |= {f"{name}: {text}": None for name, text in parts.items() if text.strip()}
+    return "\n".join(lines)
 
 
 @dataclass(frozen=True)
@@ -46,7 +292,7 @@ class Retrieved:
 
     vectors: question id to the vector of the searched text, shape (dim,).
     runs: runs of DOCUMENTS and FUSED, in rank order.
-    failed: question id to why nothing could be searched for.
+    failed: question id to why its text has no vector.
     """
 
     vectors: dict[str, FloatArray]
@@ -83,7 +329,6 @@ def gold_of(questions: Sequence[Question], qrels: Qrels, snapshot: Snapshot, nam
 
 def retrieve(
     texts: Mapping[str, str],
-    failed: Mapping[str, str],
     retriever: IndexRetriever,
     snapshot: Snapshot,
     store: Path,
@@ -92,8 +337,8 @@ def retrieve(
 ) -> Retrieved:
     """Search with the text of each question, by documents alone and with scenarios, exactly.
 
-    texts: question id to the searched text: itself, or its reformulation. failed: those that
-    have none. store: folder for their vectors. Raises EncodingError when the encoder is in trouble,
+    texts: question id to the searched text: itself, or its reformulation. store: folder for their
+    vectors. Raises EncodingError when the encoder is in trouble,
     or rejects all.
     """
     ids, encoder = list(texts), retriever.encoder
@@ -105,7 +350,7 @@ def retrieve(
     depth = max(k, DEPTH)
     weights = {Arm.DOCUMENTS: DOCUMENTS_ALONE, Arm.FUSED: retriever.weight}
     runs = {arm: snapshot.search(vectors, depth, w).run(ids) for arm, w in weights.items()}
-    return Retrieved(dict(zip(ids, vectors, strict=True)), runs, {**failed, **rejected})
+    return Retrieved(dict(zip(ids, vectors, strict=True)), runs, rejected)
 
 
 def cases(
@@ -122,34 +367,30 @@ def cases(
         failed = retrieved.failed.get(question.id)
         hits: dict[str, ContextHit] = {}  # arms share documents
         for arm in Arm:
+            why, state, ids = failed, State.FAILED, list[str]()
             if arm.is_oracle and gold is None:
                 continue
-            if failed is not None:
-                yield Case(question, arm, state=State.FAILED, reason=failed)
-                continue
-            if arm.is_oracle and gold is not None:
-                ids = gold.documents.get(question.id, [])
-                nothing = "no relevant document is known, or none is in the index"
-            else:
+            if failed is None and arm.is_oracle and gold is not None:
+                ids, state = gold.documents.get(question.id, []), State.NOT_APPLICABLE
+                why = "no relevant document is known, or none is in the index"
+            elif failed is None:
                 ranked_by = Arm.DOCUMENTS if arm is Arm.DOCUMENTS else Arm.FUSED
                 ids = list(retrieved.runs[ranked_by][question.id])[:k]
-                nothing = "nothing was retrieved"
-            if not ids:
-                state = State.NOT_APPLICABLE if arm.is_oracle else State.FAILED
-                yield Case(question, arm, state=state, reason=nothing)
-                continue
+                why = "nothing was retrieved"
             for doc_id in ids:
                 if doc_id not in hits:
                     hits[doc_id] = context_hit(snapshot, doc_id, retrieved.vectors[question.id])
             shown = [hits[doc_id] for doc_id in ids]
             block = build_context(shown, with_scenarios=arm.shows_scenarios, max_chars=max_chars)
-            if not block.text:
-                why = f"no document fits into {max_chars:,} characters"
-                yield Case(question, arm, state=State.FAILED, reason=why)
+            if block.text:
+                documents = tuple(ids[: len(ids) - len(block.left_out)])
+                cut = len(block.cut) + len(block.left_out)
+                yield Case(question, arm, block.text, documents, cut)
                 continue
-            cut, left_out = len(block.cut), len(block.left_out)
-            documents = tuple(ids[: len(ids) - left_out])
-            yield Case(question, arm, block.text, documents, cut, left_out)
+            if ids:
+                state, why = State.FAILED, f"no document fits into {max_chars:,} characters"
+            stage = "retrieval" if state is State.FAILED else ""
+            yield Case(question, arm, state=state, stage=stage, reason=why or "")
 
 
 def ranking_measures(retrieved: Retrieved, gold: Gold | None) -> dict[Arm, dict[str, float]]:

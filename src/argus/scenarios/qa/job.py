@@ -6,8 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import pyarrow as pa
@@ -15,36 +16,72 @@ import pyarrow as pa
 from argus.data.documents import find_file
 from argus.data.fields import CoerceIds
 from argus.data.folders import ArtifactFolder
-from argus.data.types import Qrels, Query
+from argus.data.runs import read_judgements
+from argus.data.tables import read_table
+from argus.data.types import Qrels, Query, State
 from argus.data.writing import one_writer
 from argus.devices import Device
+from argus.encoders import Encoder, EncoderConfig
 from argus.errors import ArgusError
+from argus.indexes.blend import Weight
 from argus.indexes.header import parse_index_spec
+from argus.indexes.retriever import IndexRetriever, open_retriever
+from argus.indexes.snapshot import Snapshot
 from argus.jobs import options as o
+from argus.jobs.recorded_model import RecordedModel
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
-from argus.llm import Ledger
+from argus.llm import ChatConfig, Estimate, Ledger, LedgerModel, LocalConfig, estimate, open_model
+from argus.llm import State as PromptState
+from argus.llm.ledger import ledger_to_read
+from argus.llm.model import answer_bound, request_keys, without_thoughts
 from argus.llm.options import with_models
-from argus.measures import paired_difference
+from argus.measures import RESAMPLES, Resamples, paired_difference
+from argus.measures.significance import interval_words
 from argus.reports import write_report
-from argus.scenarios.qa.cases import cases, ranking_measures, retrieve
-from argus.scenarios.qa.compare import (
+from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
+from argus.reports.section import MAX_ROWS, Section, Table, table
+from argus.scenarios.qa.cases import (
+    MAX_CHARS,
+    MEASURE,
+    REASONED_FIELDS,
+    Gold,
+    Questions,
+    cases,
+    gold_of,
+    ranking_measures,
+    read_questions,
+    read_texts,
+    retrieve,
+    scenarios_in,
+)
+from argus.scenarios.qa.judge import (
     Arm,
-    Judged,
+    Case,
     answer_cases,
+    answer_prompts,
     arm_summaries,
     comparisons,
     judge_answers,
+    judge_prompts,
     votes_agreement,
 )
-from argus.scenarios.qa.config import MEASURE, QAConfig, QASettings
-from argus.scenarios.qa.inputs import Inputs, read_inputs
-from argus.scenarios.qa.section import headline
-from argus.scenarios.qa.stages import LEDGER, Stages, reformulate
-from argus.scenarios.tables import schema
-from argus.settings import INDEX, Option, Options
+from argus.scenarios.tables import headings, schema
+from argus.settings import INDEX, Ge, Option, Options, Seed, check_settings
 
 JOB = "scenarios_qa"
+LEDGER = "answers.sqlite"
+LEAST_CONTEXT = 1_000
+_CHARS_PER_TOKEN = 4
+_GREY = "#8a93a0"
+ARMS = {
+    "documents": "documents alone",
+    "fused": "ranked with scenarios",
+    "fused + scenarios": "ranked and shown with scenarios",
+    "oracle": "relevant documents",
+    "oracle + scenarios": "relevant documents with scenarios",
+}
+AnyConfig = ChatConfig | LocalConfig
 # One row per question and arm, in the order in which they were asked.
 #
 # stage: where it failed: retrieval, answer or judgement. Empty where it did not.
@@ -55,15 +92,79 @@ JOB = "scenarios_qa"
 # answer: answer of the model.
 # reference: answer of the benchmark.
 # documents: ids in the order in which they were shown, as JSON.
-# documents_cut: documents that were shown in part.
-# documents_left_out: documents that found no room.
+# documents_cut: documents that were shown in part, or found no room.
 # context_chars: characters of the context.
 # nDCG@10: of the arm's ranking, from 0 to 1. Null where nothing is ranked or judged.
 SCHEMA = schema(
     ("query_id question arm state stage failure reason", str), ("score", float),
     ("votes judgements answer reference documents", str),
-    ("documents_cut documents_left_out context_chars", int), (MEASURE, float),
+    ("documents_cut context_chars", int), (MEASURE, float),
 )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class QASettings:
+    """Settings of the questions, whoever answers. seed: draws questions, too.
+
+    Attributes:
+        votes: Judgements per answer.
+        k: Documents in a context.
+        max_chars: Characters of a context, shared alike.
+        limit: Only so many questions, drawn at random.
+    """
+
+    votes: Annotated[int, Ge(1), Option(panel="Judge")] = 1
+    k: Annotated[int, Ge(1)] = 10
+    weight: Weight = None
+    max_chars: Annotated[int, Ge(LEAST_CONTEXT)] = MAX_CHARS
+    limit: Annotated[int | None, Ge(1)] = None
+    resamples: Resamples = RESAMPLES
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+    def by(self, model: AnyConfig, judge: AnyConfig | None) -> QAConfig:
+        """Return the settings with this model's answers and this judge."""
+        return QAConfig(model=model, judge=judge, **vars(self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class QAConfig(QASettings):
+    """Settings of a comparison, with models.
+
+    model: answers. Its budget is that of answers and judgements together. judge: None for the same.
+    """
+
+    model: AnyConfig
+    judge: AnyConfig | None = None
+
+    @property
+    def judging(self) -> AnyConfig:
+        """The model that judges."""
+        return self.judge or self.model
+
+    def described(self) -> dict[str, object]:
+        """Return the settings that change the outcome. No secret, no pace, no budget."""
+        return {
+            "votes": self.votes,
+            "k": self.k,
+            "weight": self.weight,
+            "max_chars": self.max_chars,
+            "resamples": self.resamples,
+            "seed": self.seed,
+            "questions": self.limit,
+            "model": _described(self.model),
+            "judge": _described(self.judging),
+        }
+
+
+def _described(model: AnyConfig) -> dict[str, object]:
+    return {
+        "model": model.identity,
+        "temperature": model.temperature,
+        "extra": dict(model.extra),
+    }
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,7 +176,7 @@ class QAResult(Result):
     Keys of `summary`:
 
     scenarios: scenarios in the index.
-    reasoned: who reformulated the questions. Empty for nobody.
+    reasoned: whether reformulated questions were searched with.
     votes: votes on an answer.
     weight: weight λ of documents against scenarios.
     max_chars: most characters of a context.
@@ -84,15 +185,11 @@ class QAResult(Result):
     questions.not applicable: questions that cannot be compared.
     questions.not drawn: questions beyond the sample.
     questions.reasons: why they are not applicable, to how many.
-    questions.answers_without_query: reference answers of no question.
     arms.questions: questions that it is over.
     arms.mean: mean score, from 0 to 100. None without a question.
     arms.arm: source of the answers.
-    arms.failed_at: failed questions by stage.
     arms.failures: failed questions by kind of failure.
-    arms.reasons: the same by reason, the 20 most frequent.
-    arms.documents_cut: documents that were shown in part, over all questions.
-    arms.documents_left_out: documents that found no room, over all questions.
+    arms.documents_cut: documents that were shown in part or found no room, over all questions.
     arms.documents_mean: mean score of documents alone on the same questions.
     arms.nDCG@10: nDCG@10 of the arm's ranking, 0 to 1. None where nothing is ranked or judged.
     comparisons: arms, two by two.
@@ -126,7 +223,34 @@ class QAResult(Result):
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        return headline(self.summary)
+        summary = self.summary
+        counts = summary["questions"]
+        yield (
+            f"questions: {counts['asked']:,} asked, {counts['not drawn']:,} not drawn, "
+            f"{counts['not applicable']:,} not applicable"
+        )
+        for reason, n in counts["reasons"].items():
+            yield f"  {n:,}: {reason}"
+        for arm in summary["arms"]:
+            yield _arm(arm)
+        for comparison in summary["comparisons"]:
+            if (change := comparison["found"]) is not None:
+                yield (
+                    f"{comparison['before']} → {comparison['after']}: "
+                    f"{change['mean_difference']:+.1f} ({interval_words(change, '+.1f')}, "
+                    f"p={change['p_value']:.3g}, {change['queries']:,} questions: "
+                    f"{change['improved']:,} better, {change['harmed']:,} worse, "
+                    f"{change['unchanged']:,} the same)"
+                )
+        agreement = summary["agreement"]
+        if agreement["mean_difference"] is not None:
+            alpha = "none" if agreement["alpha"] is None else f"{agreement['alpha']:.3f}"
+            yield (
+                f"votes on one answer differ by {agreement['mean_difference']:.1f} on average "
+                f"(Krippendorff's alpha {alpha}, {agreement['answers']:,} answers)"
+            )
+        for note in summary["notes"]:
+            yield f"note: {note}"
 
 
 @one_writer
@@ -172,85 +296,225 @@ def compare_answers(
     if "queries" in files and files["queries"].is_dir():
         files["queries"] = find_file(files["queries"], ["queries"]) or files["queries"]
     settings = config.described() | {"index": inputs.name, "weight": inputs.retriever.weight}
-    model = {"fingerprint": inputs.retriever.encoder.fingerprint}
-    record = Record(JOB, settings, dict(files), model)
+    encoded_by = {"fingerprint": inputs.retriever.encoder.fingerprint}
+    record = Record(JOB, settings, dict(files), encoded_by)
     about = [parse_index_spec(index).path]
     check_folder(folder, record, about=about)
     with ExitStack() as stack:
         record.open(folder, about=about)
         ledger = stack.enter_context(Ledger(folder / LEDGER))
-        stages = Stages(config.model, config.judging, ledger)
-        sample = inputs.questions.sample
         with record.timed("retrieving"):
-            texts, failed = {q.id: q.text for q in sample}, dict[str, str]()
-            if inputs.reasoned is not None:
-                texts = {id_: inputs.reasoned[id_] for id_ in texts}
-            elif config.reason:
-                texts, failed = reformulate(sample, stages.open("reformulating"))
-            retrieved = retrieve(
-                texts, failed, inputs.retriever, inputs.snapshot, folder / "embeddings", k=config.k
-            )
-        all_cases = list(
-            cases(
-                sample, retrieved, inputs.gold, inputs.snapshot, k=config.k,
-                max_chars=config.max_chars,
-            )
-        )  # fmt: skip
+            asked, measures = inputs.cases(config, folder / "embeddings")
+        answering = RecordedModel(open_model(config.model, ledger))
         with record.timed("answering"):
-            answered = answer_cases(all_cases, stages.open("answering"))
+            answered = answer_cases(asked, answering)
+        usage: dict[str, dict[str, Any]] = {}
+        usage["answering"] = {"model": answering.name, **answering.summary()}
+        judging = RecordedModel(_judge(config, answering.inner, ledger))
         with record.timed("judging"):
-            judged = judge_answers(answered, stages.open("judging"), config.votes)
-        if not any(j.score is not None for j in judged):
-            first = next((j.reason for j in judged if j.reason), "no reason is known").rstrip(". ")
-            again = " Run the same command again: it asks only the rest." if stages.missing else ""
-            raise ArgusError(
-                f"Nothing can be measured: no answer got a score. The first reason: {first}.{again}"
-            )
-        measures = ranking_measures(retrieved, inputs.gold)
-        summary = _summary(judged, measures, inputs, config, stages)
-    table = _table(judged, measures)
-    folder.write_table(JOB, table, csv=True)
+            judged = judge_answers(answered, judging, config.votes)
+        usage["judging"] = {"model": judging.name, **judging.summary()}
+    if judging.inner is answering.inner:  # a model on this machine, which counts all it did
+        for name in ("tokens_in", "tokens_out"):
+            usage["judging"][name] -= usage["answering"][name]
+    outcomes = [*answering.outcomes, *judging.outcomes]
+    missing = (o for o in outcomes if o.unanswered or o.state is PromptState.NOT_ASKED)
+    unanswered = len({outcome.prompt.key for outcome in missing})
+    if not any(case.score is not None for case in judged):
+        first = next((c.reason for c in judged if c.reason), "no reason is known").rstrip(". ")
+        again = " Run the same command again: it asks only the rest." if unanswered else ""
+        raise ArgusError(
+            f"Nothing can be measured: no answer got a score. The first reason: {first}.{again}"
+        )
+    notes = []
+    if inputs.gold is None:
+        notes.append("no judgements were given, so there is no oracle and no measure of rankings")
+    if unanswered:
+        notes.append(
+            f"{unanswered:,} prompts are without an answer; the same command asks only those"
+        )
+    summary = {
+        **_summary(judged, measures, inputs, config),
+        "language_model": usage,
+        "unanswered": unanswered,
+        "notes": notes,
+    }
+    answers_table = _table(judged, measures)
+    folder.write_table(JOB, answers_table, csv=True)
     folder.write_results(JOB, summary, record.manifest(summary["questions"]))
-    return QAResult(folder.path, write_report(folder.path), summary, table)
+    return QAResult(folder.path, write_report(folder.path), summary, answers_table)
 
 
-def _table(judged: Sequence[Judged], measures: Mapping[Arm, Mapping[str, float]]) -> pa.Table:
+def _judge(config: QAConfig, answering: LedgerModel, ledger: Ledger) -> LedgerModel:
+    """Open the judge with what is left of the budget. A model on this machine is loaded once."""
+    judge = config.judging
+    if isinstance(judge, LocalConfig):
+        return answering if judge == answering.config else open_model(judge, ledger)
+    budget, tokens = judge.budget, judge.max_total_tokens
+    if isinstance(config.model, ChatConfig):
+        budget, tokens, spent = config.model.budget, config.model.max_total_tokens, answering.spent
+        budget = None if budget is None else max(0.0, budget - (spent.cost or 0.0))
+        tokens = None if tokens is None else max(0, tokens - spent.tokens_in - spent.tokens_out)
+    return open_model(replace(judge, budget=budget, max_total_tokens=tokens), ledger)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Inputs of a comparison, read and checked, before anybody is asked.
+
+    name: name of the index, with its state.
+    """
+
+    name: str
+    retriever: IndexRetriever
+    snapshot: Snapshot
+    scenarios: int
+    questions: Questions
+    reasoned: Mapping[str, str] | None
+    gold: Gold | None
+
+    def cases(
+        self, config: QAConfig, store: Path
+    ) -> tuple[list[Case], dict[Arm, dict[str, float]]]:
+        """Return every question in every arm, and MEASURE of the rankings."""
+        sample = self.questions.sample
+        texts = {q.id: q.text for q in sample}
+        if self.reasoned is not None:
+            texts = {id_: self.reasoned[id_] for id_ in texts}
+        found = retrieve(texts, self.retriever, self.snapshot, store, k=config.k)
+        laid_out = cases(
+            sample, found, self.gold, self.snapshot, k=config.k, max_chars=config.max_chars
+        )
+        return list(laid_out), ranking_measures(found, self.gold)
+
+
+def read_inputs(
+    index: Path | str,
+    queries: Path | str | Sequence[Query],
+    *,
+    config: QAConfig,
+    answers: Path | str | Mapping[str, str] | None,
+    qrels: Path | str | Qrels | None,
+    reasoned: Path | str | Mapping[str, str] | None,
+    encoder: Encoder | EncoderConfig | str | None,
+    device: str | None,
+    coerce_ids: bool,
+) -> Inputs:
+    """Read and check everything that is given. InputError names the misfit."""
+    if isinstance(reasoned, (str, Path)):
+        reasoned = read_texts(
+            reasoned, REASONED_FIELDS, "reformulated query", coerce_ids=coerce_ids
+        )
+    questions = read_questions(
+        queries, answers, reasoned, limit=config.limit, seed=config.seed, coerce_ids=coerce_ids
+    )
+    judged = None if qrels is None else read_judgements(qrels)
+    spec = parse_index_spec(index)
+    retriever = open_retriever(spec, encoder, device=device, weight=config.weight)
+    snapshot = retriever.index.snapshot(retriever.as_of)
+    scenarios = scenarios_in(snapshot, str(spec))
+    gold = gold_of(questions.sample, judged, snapshot, str(spec)) if judged is not None else None
+    return Inputs(str(spec), retriever, snapshot, scenarios, questions, reasoned, gold)
+
+
+class AnswersEstimate(dict[str, Any]):
+    """The estimate of each stage, `total` of them, and whether all is known already (`exact`)."""
+
+    def __str__(self) -> str:
+        lines = []
+        for stage, e in [*self["stages"].items(), ("total", self["total"])]:
+            is_priced = e["cost"] is not None
+            cost = f"; about {e['cost']:.2f}, at most {e['cost_at_most']:.2f}" if is_priced else ""
+            lines.append(
+                f"{stage}: {e['to_ask']:,} of {e['prompts']:,} prompts would be asked "
+                f"({e['cached']:,} are in the ledger, {e['repeated']:,} equal others): "
+                f"{e['tokens_in']:,} tokens in, at most {e['tokens_out_at_most']:,} out{cost}"
+            )
+        if not self["exact"]:
+            lines.append("judging is counted as if every missing answer had its greatest length")
+        return "\n".join(lines)
+
+
+def estimate_answers(
+    index: Path | str,
+    queries: Path | str | Sequence[Query],
+    *,
+    config: QAConfig,
+    out: Path | str,
+    answers: Path | str | Mapping[str, str] | None = None,
+    qrels: Path | str | Qrels | None = None,
+    reasoned: Path | str | Mapping[str, str] | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    device: str | None = None,
+    coerce_ids: bool = False,
+) -> AnswersEstimate:
+    """Return the estimate of each stage, `total` of them, and whether it is `exact`.
+
+    Prompts in the ledger of `out` count as answered. Where an answer is not there yet, the judge
+    is taken to read one of the greatest length. Nothing is asked and nothing is written.
+    """
+    inputs = read_inputs(
+        index, queries, config=config, answers=answers, qrels=qrels, reasoned=reasoned,
+        encoder=encoder, device=device, coerce_ids=coerce_ids,
+    )  # fmt: skip
+    with TemporaryDirectory() as folder, ledger_to_read(Path(out) / LEDGER) as ledger:
+        laid_out, _ = inputs.cases(config, Path(folder) / "embeddings")
+        to_ask = [case for case in laid_out if case.state is State.MEASURED]
+        prompts = answer_prompts(to_ask)
+        answering = estimate(prompts, ledger, config.model)
+        keys = request_keys(prompts, config.model, None)
+        known = {
+            entry.key: without_thoughts(entry.answer)
+            for entry in ledger.find(keys)
+            if entry.state is PromptState.OK
+        }
+        answered = []
+        for case, prompt, key in zip(to_ask, prompts, keys, strict=True):
+            longest = _CHARS_PER_TOKEN * answer_bound(prompt, config.model)
+            answer = known.get(key) or prompt.key.ljust(longest, "x")  # equal prompts, one answer
+            answered.append(replace(case, answer=answer))
+        judging = estimate(judge_prompts(answered, config.votes), ledger, config.judging)
+    stages: dict[str, Estimate] = {"answering": answering, "judging": judging}
+    return AnswersEstimate(
+        stages={stage: e.figures() for stage, e in stages.items()},
+        total=(answering + judging).figures(),
+        exact=not answering.to_ask,
+    )
+
+
+def _table(judged: Sequence[Case], measures: Mapping[Arm, Mapping[str, float]]) -> pa.Table:
     """Return one row per question and arm, in the order in which they were asked."""
     rows = []
-    for j in judged:
-        case, votes = j.case, j.verdict.votes if j.verdict else ()
-        rows.append(
-            {
-                "query_id": case.question.id,
-                "question": case.question.text,
-                "arm": str(case.arm),
-                "state": str(j.state),
-                "stage": j.stage,
-                "failure": str(j.failure or ""),
-                "reason": j.reason,
-                "score": j.score,
-                "votes": "; ".join(
-                    str(v.failure) if v.score is None else f"{v.score:g}" for v in votes
-                ),
-                "judgements": json.dumps([vote.reason for vote in votes], ensure_ascii=False),
-                "answer": j.answer,
-                "reference": case.question.reference,
-                "documents": json.dumps(case.documents, ensure_ascii=False),
-                "documents_cut": case.cut,
-                "documents_left_out": case.left_out,
-                "context_chars": len(case.context),
-                MEASURE: measures.get(case.arm, {}).get(case.question.id),
-            }
-        )
+    for case in judged:
+        votes = case.verdict.votes if case.verdict else ()
+        rows.append({
+            "query_id": case.question.id,
+            "question": case.question.text,
+            "arm": str(case.arm),
+            "state": str(case.state),
+            "stage": case.stage,
+            "failure": str(case.failure or ""),
+            "reason": case.reason,
+            "score": case.score,
+            "votes": "; ".join(
+                str(v.failure) if v.score is None else f"{v.score:g}" for v in votes
+            ),
+            "judgements": json.dumps([vote.reason for vote in votes], ensure_ascii=False),
+            "answer": case.answer,
+            "reference": case.question.reference,
+            "documents": json.dumps(case.documents, ensure_ascii=False),
+            "documents_cut": case.cut,
+            "context_chars": len(case.context),
+            MEASURE: measures.get(case.arm, {}).get(case.question.id),
+        })  # fmt: skip
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
 def _summary(
-    judged: Sequence[Judged],
+    judged: Sequence[Case],
     measures: Mapping[Arm, Mapping[str, float]],
     inputs: Inputs,
     config: QAConfig,
-    stages: Stages,
 ) -> dict[str, Any]:
     questions, options = inputs.questions, {"seed": config.seed, "resamples": config.resamples}
     arms, retrieval = arm_summaries(judged, **options), None
@@ -263,7 +527,7 @@ def _summary(
     return {
         "index": inputs.name,
         "scenarios": inputs.scenarios,
-        "reasoned": "by the model" if config.reason else "given" if inputs.reasoned else "",
+        "reasoned": inputs.reasoned is not None,
         "votes": config.votes,
         "k": config.k,
         "weight": inputs.retriever.weight,
@@ -274,34 +538,125 @@ def _summary(
             "not applicable": len(questions.reasons),
             "not drawn": questions.not_drawn,
             "reasons": dict(Counter(questions.reasons.values())),
-            "answers_without_query": questions.unknown_answers,
         },
         "arms": arms,
         "comparisons": comparisons(judged, **options),
         "retrieval": retrieval,
         "gold": inputs.gold.missing if inputs.gold else None,
         "agreement": votes_agreement(judged),
-        "language_model": stages.summary(),
-        "unanswered": stages.missing,
-        "notes": _notes(inputs, config, stages),
     }
 
 
-def _notes(inputs: Inputs, config: QAConfig, stages: Stages) -> list[str]:
-    """Return the caveats of the figures."""
-    notes = []
-    if inputs.gold is None:
-        notes.append("no judgements were given, so there is no oracle and no measure of rankings")
-    if config.votes > 1 and config.judging.temperature == 0:
-        notes.append(
-            "the votes were drawn at temperature 0, so they differ in their number alone: "
-            "agreement is at most this high"
+def _arm(arm: Mapping[str, Any]) -> str:
+    states = arm["states"]
+    failed = "".join(f", {n:,} {kind}" for kind, n in arm["failures"].items())
+    counts = f"{states['measured']:,} measured, {states['failed']:,} failed{failed}"
+    if states["not applicable"]:
+        counts += f", {states['not applicable']:,} not applicable"
+    if arm["mean"] is None:
+        return f"{arm['arm']}: no score ({counts})"
+    ranked = "" if arm[MEASURE] is None else f", {MEASURE} {arm[MEASURE]:.3f}"
+    return f"{arm['arm']}: {arm['mean']:.1f} ({interval_words(arm, '.1f')}; {counts}{ranked})"
+
+
+def section(folder: Path, summary: Mapping[str, Any]) -> Section:
+    """Build the report's section of summary.json and scenarios_qa.parquet."""
+    arms, rows = summary["arms"], read_table(folder / "scenarios_qa.parquet").to_pylist()
+    columns = headings(
+        "question: text; context: text; score: count; votes: text; "
+        "answer, or why there is none: text"
+    )
+    cells = []
+    for row in rows[:MAX_ROWS]:
+        said = row["answer"] if row["state"] == "measured" else f"{row['state']}: {row['reason']}"
+        question = f"{row['question']} · {row['query_id']}"
+        cells.append([question, ARMS[row["arm"]], row["score"], row["votes"], said])
+    tables = {
+        "scenarios_qa_arms": _arms(arms),
+        "scenarios_qa_differences": _differences(summary["comparisons"]),
+        "scenarios_qa_answers": table(columns, cells, total=len(rows)),
+    }
+    measured = [arm for arm in arms if arm["mean"] is not None]
+    plots = {"scenarios_qa": _mean_scores(measured)} if measured else {}
+    brief, named = f"{summary['questions']['asked']:,} questions asked", list(ARMS)
+    for comparison in summary["comparisons"]:
+        change = comparison["found"]
+        if change and [comparison["before"], comparison["after"]] == [named[0], named[2]]:
+            brief = (
+                f"answers score {change['mean_before']:.1f} from documents alone, "
+                f"{change['mean_after']:.1f} with scenarios (95% interval of the difference "
+                f"{_interval(change, '+.1f')}) on {change['queries']:,} questions"
+            )
+    return Section(plots, tables, brief)
+
+
+def _arms(arms: Sequence[Mapping[str, Any]]) -> Table:
+    columns = headings(
+        "context: text; mean score: text; 95% interval: text; of questions: count; "
+        f"documents alone on these: text; {MEASURE}: share; measured: count; failed: count; "
+        "not applicable: count; documents cut: count"
+    )
+    rows = []
+    for arm in arms:
+        mean, alone = (
+            "–" if arm[name] is None else f"{arm[name]:.1f}" for name in ("mean", "documents_mean")
         )
-    if inputs.questions.unknown_answers:
-        n = inputs.questions.unknown_answers
-        notes.append(f"{n:,} reference answers are for ids that are no query's")
-    if stages.missing:
-        notes.append(
-            f"{stages.missing:,} prompts are without an answer; the same command asks only those"
-        )
-    return notes
+        states = (arm["states"][name] for name in ("measured", "failed", "not applicable"))
+        named = [ARMS[arm["arm"]], mean, _interval(arm, ".1f"), arm["questions"], alone]
+        rows.append([*named, arm[MEASURE], *states, arm["documents_cut"]])
+    return table(columns, rows)
+
+
+def _differences(comparisons: Sequence[Mapping[str, Any]]) -> Table:
+    columns = headings(
+        "before: text; after: text; questions: count; difference: text; 95% interval: text; "
+        "p: text; better: count; worse: count; the same: count"
+    )
+    rows = []
+    for comparison in comparisons:
+        change = comparison["found"]
+        names = [ARMS[comparison["before"]], ARMS[comparison["after"]]]
+        if change is None:
+            rows.append([*names, 0, "–", "none: no question was measured in both", "–", 0, 0, 0])
+            continue
+        difference = f"{change['mean_difference']:+.1f}"
+        p = f"{change['p_value']:.4f}" + (" (exact)" if change["exact"] else "")
+        moved = (change[name] for name in ("improved", "harmed", "unchanged"))
+        ends = _interval(change, "+.1f")
+        rows.append([*names, change["queries"], difference, ends, p, *moved])
+    return table(columns, rows)
+
+
+def _interval(figures: Mapping[str, Any], form: str) -> str:
+    if figures["low"] is None:
+        return f"none: {figures['no_interval']}"
+    return f"{figures['low']:{form}} to {figures['high']:{form}}"
+
+
+def _mean_scores(arms: Sequence[Mapping[str, Any]]) -> Figure:
+    """Return the mean score per arm with its 95% interval. Documents alone and oracles in grey."""
+    fused = [arm["arm"].startswith("fused") for arm in arms]
+    ends = [
+        (0.0, 0.0)
+        if arm["low"] is None
+        else (round(arm["high"] - arm["mean"], 3), round(arm["mean"] - arm["low"], 3))
+        for arm in arms
+    ]
+    bars = {
+        "type": "bar",
+        "x": [ARMS[arm["arm"]] for arm in arms],
+        "y": [round(arm["mean"], 3) for arm in arms],
+        "width": 0.6,
+        "marker": {"color": [BAND_COLOURS["high"] if own else _GREY for own in fused]},
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": [above for above, _ in ends],
+            "arrayminus": [below for _, below in ends],
+            "color": INK,
+            "thickness": 1.5,
+        },
+        "customdata": [arm["questions"] for arm in arms],
+        "hovertemplate": "%{x}: %{y:.1f} on %{customdata:,} questions<extra></extra>",
+    }
+    return framed([bars], "", "mean score, 0 to 100", {"showlegend": False}, yrange=[0, 100])

@@ -28,15 +28,13 @@ from argus.llm import Estimate, Ledger, estimate, open_model
 from argus.llm.ledger import ledger_to_read
 from argus.reports import write_report
 from argus.reports.section import MAX_ROWS, Section, table
-from argus.scenarios.files import FILE, read_profiles, write_profiles
+from argus.scenarios.config import ProfileConfig
+from argus.scenarios.files import FILE, ProfileAnswer, read_profiles, write_profiles
 from argus.scenarios.generate import generate, prompts_for
 from argus.scenarios.profile import Profiled, ProfileState
-from argus.scenarios.profiles.config import ProfileConfig
-from argus.scenarios.schema import ProfileAnswer
 
 LEDGER = "answers.sqlite"
 JOB = "scenarios"
-SAMPLES = 5
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,15 +49,10 @@ class ProfileResult(Result):
     documents.ok: documents that have scenarios.
     documents.noise: documents that serve no need.
     documents.failed: documents without a profile that can be used.
-    scenarios_per_document: number of scenarios to how many documents have so many.
     failures.reason: why it failed.
     failures.documents: documents of which that is so.
     notes.note: omissions.
     notes.documents: documents of which that is so.
-    samples: first scenarios of a few documents.
-    samples.main_topic: topic of the document.
-    samples.information_need: information need that it serves.
-    samples.explanation: how the document serves it.
     language_model: cost of writing.
     """
 
@@ -154,10 +147,8 @@ def estimate_profiles(
 
 
 def summarise(profiles: Mapping[str, Profiled]) -> dict[str, Any]:
-    """Return counts by state, reasons, how many scenarios documents have, and a few of them."""
+    """Return counts by state, the number of scenarios, and reasons."""
     states = Counter(str(p.state) for p in profiles.values())
-    written = [(p.doc_id, p.profile) for p in profiles.values() if p.profile is not None]
-    sizes = Counter(len(profile.scenarios) for _, profile in written)
     failed = (p.reason for p in profiles.values() if p.state is ProfileState.FAILED)
     reasons = Counter(reason.partition("; it begins ")[0] for reason in failed)
     notes = Counter(  # without numbers of scenarios, so that equal ones are counted together
@@ -165,19 +156,9 @@ def summarise(profiles: Mapping[str, Profiled]) -> dict[str, Any]:
     )
     return {
         "documents": {"total": len(profiles), **{str(s): states[s] for s in ProfileState}},
-        "scenarios": sum(size * n for size, n in sizes.items()),
-        "scenarios_per_document": {str(size): sizes[size] for size in sorted(sizes)},
+        "scenarios": sum(len(p.profile.scenarios) for p in profiles.values() if p.profile),
         "failures": [{"reason": r, "documents": n} for r, n in reasons.most_common(20)],
         "notes": [{"note": note, "documents": n} for note, n in notes.most_common(20)],
-        "samples": [
-            {
-                "doc_id": doc_id,
-                "main_topic": profile.main_topic,
-                "information_need": profile.scenarios[0].information_need,
-                "explanation": profile.scenarios[0].explanation,
-            }
-            for doc_id, profile in written[:SAMPLES]
-        ],
     }
 
 

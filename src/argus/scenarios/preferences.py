@@ -19,24 +19,21 @@ from argus.errors import InputError, Location
 from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, require_some
+from argus.measures import RESAMPLES, Resamples
 from argus.measures.intervals import cohen_kappa, fleiss_kappa, nominal_alpha, wilson
 from argus.measures.significance import interval_words, paired_difference
 from argus.reports import write_report
-from argus.reports.figures import BAND_COLOURS, Figure, framed
 from argus.reports.section import Section, table
-from argus.scenarios.study.config import Criterion, PreferenceConfig, Versus
-from argus.scenarios.study.sheets import PLACE, TIE, A, B
+from argus.scenarios.study import KEY, PLACE, TIE, A, B, Criterion, Versus
 from argus.scenarios.tables import headings, schema
-from argus.settings import Writes
+from argus.settings import Seed, Writes, check_settings
 
-KEY = "key.jsonl"
 SCENARIOS = "scenarios"
 RIVAL = "rival"  # Meaning of an answer, whichever side it names.
 _SIDES = {A.casefold(): A, B.casefold(): B, TIE: TIE, "": ""}
 _EXAMPLE = "sheet,pair,specificity,comprehensibility,usefulness,overall"
 WORTH = {SCENARIOS: 1.0, TIE: 0.5, RIVAL: 0.0}  # Value of an answer for scenarios.
 EVEN = 0.5
-_LABELS = {"scenarios": BAND_COLOURS["high"], "tie": "#c9ced6", "rival": BAND_COLOURS["low"]}
 JOB = "preferences"
 OUT = "preferences"  # Folder of a study for its answers.
 # One row per criterion of each comparison, agreement beside the shares.
@@ -70,6 +67,17 @@ _SCHEMA = schema(
 # side: side that is preferred: A, B or tie.
 # prefers: scenarios, the rival, or tie.
 _ANSWERS = schema(("sheet", int), ("pair versus query_id criterion side prefers", str))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreferenceConfig:
+    """How answers are told."""
+
+    resamples: Resamples = RESAMPLES
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_settings(self)
 
 
 class Answer(NamedTuple):
@@ -117,7 +125,11 @@ def read_answers(
     on one sheet, and an answer that is neither A, B nor tie.
     """
     rows: dict[tuple[int, str], Row] = {}
-    for file in _files(places):
+    files: list[Path] = []
+    for given in places:
+        inside = sorted(given.iterdir()) if given.is_dir() else [given]
+        files += [f for f in inside if not given.is_dir() or f.suffix.lower() in FORMATS]
+    for file in files:
         for row in read_rows(file):
             place = _place(row, key)
             if place in rows:
@@ -137,20 +149,6 @@ def read_answers(
             where="--answers",
         )
     return [answer for place, row in sorted(rows.items()) for answer in _answers(row, key[place])]
-
-
-def _files(places: Sequence[Path]) -> Iterator[Path]:
-    for place in places:
-        if not place.is_dir():
-            yield place
-            continue
-        files = sorted(f for f in place.iterdir() if f.suffix.lower() in FORMATS and f.is_file())
-        if not files:
-            raise InputError(
-                "no sheet in it", expected=f"files of {', '.join(FORMATS)}",
-                fix="Put filled sheets there, or name them.", where=place,
-            )  # fmt: skip
-        yield from files
 
 
 def _place(row: Row, key: Mapping[tuple[int, str], dict[str, Any]]) -> tuple[int, str]:
@@ -431,7 +429,7 @@ def section(folder: Path, summary: Mapping[str, Any]) -> Section:
         "Cohen's kappa, mean: text; pairs of raters: count"
     )
     return Section(
-        {"preferences": _bars(summary["preferences"])},
+        {},
         {"preferences": table(columns, shares), "preference_agreement": table(heads, agreements)},
         f"people, overall: {', '.join(overall)}" if overall else "people said nothing overall",
     )
@@ -439,24 +437,3 @@ def section(folder: Path, summary: Mapping[str, Any]) -> Section:
 
 def _number(value: float | None, places: int = 3) -> str:
     return "" if value is None else f"{value:.{places}f}"
-
-
-def _bars(rows: Sequence[Mapping[str, Any]]) -> Figure:
-    """Return a bar per criterion: judgements for scenarios, ties, judgements for the rival."""
-    shown = [one for one in rows if one["judgements"]]
-    traces = [
-        {
-            "type": "bar",
-            "orientation": "h",
-            "name": label,
-            "y": [f"{one['criterion']}, against {one['versus']}" for one in shown],
-            "x": [one[label] / one["judgements"] for one in shown],
-            "marker": {"color": colour},
-            "hovertemplate": "%{y}: %{x:.1%}<extra>" + label + "</extra>",
-        }
-        for label, colour in _LABELS.items()
-    ]
-    figure = framed(traces, "share of judgements", "", {"barmode": "stack"})
-    figure["layout"]["yaxis"] |= {"autorange": "reversed", "automargin": True}
-    figure["layout"] |= {"height": 120 + 32 * len(shown)}
-    return figure

@@ -1,39 +1,61 @@
-"""Add the scenarios of documents to an index, as views of one remedy."""
+"""Add the scenarios of documents to an index, as views of one remedy.
+
+Component and λ are named, or chosen by needs that are held out: every need of a document with two
+scenarios or more asks an index without its own scenario (`argus.scenarios.needs.ranks`). A cell is
+worth the mean over documents of the mean reciprocal rank of their needs. No judged question takes
+part.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from argus.corpora import NamedCorpus
 from argus.data.folders import SUMMARY, ArtifactFolder
 from argus.data.provenance import content_hash, utc_now
-from argus.data.types import Document, Qrels, Query
+from argus.data.types import Document, IntArray, Qrels, Query
 from argus.data.writing import one_writer
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders.store import store_of
 from argus.errors import ArgusError, InputError
-from argus.indexes.blend import REMEDIES
+from argus.indexes.blend import DOCUMENTS_ALONE, RELEVANCE_WEIGHT, REMEDIES, check_weight
+from argus.indexes.fold import ORIGINAL
 from argus.indexes.header import index_folder
 from argus.indexes.retriever import encoder_of
 from argus.indexes.views import ViewIndex, new_views, originals
-from argus.jobs.workspace import Record
+from argus.jobs.workspace import Record, require_some
+from argus.measures.significance import bootstrap_interval
 from argus.remedies.remedy_result import RemedyResult, check_judged, evaluate_remedy
 from argus.remedies.undo import MADE, ROLLED_BACK, is_in_index
 from argus.reports import write_report
-from argus.scenarios.choice import AnyComponent, AnyWeight, select
+from argus.scenarios.ablation.grid import Documents
+from argus.scenarios.config import AUTO, WEIGHTS, Cell
 from argus.scenarios.files import FILE, read_profiles, scenario_views, write_profiles
-from argus.scenarios.openings import Form, in_form
-from argus.scenarios.profile import COMPONENT, Component, Profiled
-from argus.scenarios.profiles.job import JOB, summarise
+from argus.scenarios.needs.ranks import NeedVectors, mean_change
+from argus.scenarios.profile import COMPONENT, Component, Form, Profiled, in_form, needs
+from argus.scenarios.profiles import JOB, summarise
 
 NONE = "no profile"
 LABEL = "scenarios-"
 WRITER = ("written_by", "role", "language_model")  # of the summary of `profile_documents`
+USUAL = Cell(COMPONENT, RELEVANCE_WEIGHT)  # Choice of the paper.
+
+# Mean reciprocal rank of the needs of each document, (n_documents,).
+Values = npt.NDArray[np.float64]
+MOST = 1_000  # Documents whose needs are asked at most, drawn at random.
+LEAST = 2  # Scenarios of a document that asks: one is held out, another one stays.
+SEED = 0
+AnyComponent: TypeAlias = Component | Literal["auto"]
+AnyWeight: TypeAlias = float | Literal["auto"] | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,8 +68,6 @@ class ScenariosResult(RemedyResult):
     added: views that the index lacked.
     views: views of the remedy in the index.
     documents_with_views: documents that have such views.
-    other_scenarios: other remedies of scenarios in the index.
-    bytes: bytes of the remedy's texts and vectors.
     views_known: views that the index held already.
     views_failed: views without a vector.
     documents_without: documents of the index, by why they have no scenarios.
@@ -60,19 +80,13 @@ class ScenariosResult(RemedyResult):
         if not summary["added"]:
             yield f"{summary['remedy']} was in the index already; nothing added"
         yield (
-            f"{summary['remedy']}: {summary['views']:,} views "
-            f"({summary['bytes'] / 2**20:.1f} MiB) of "
+            f"{summary['remedy']}: {summary['views']:,} views of "
             f"{summary['documents_with_views']:,} documents"
         )
         if choice := summary.get("choice"):
             yield from _choice_lines(choice)
         if known := summary["views_known"]:
             yield f"{known:,} more were in the index already"
-        if others := summary["other_scenarios"]:
-            yield (
-                f"{', '.join(others)} also in the index: the best scenario of all counts. To have "
-                "one component alone, roll the others back (argus tune undo ID)"
-            )
         without = ", ".join(f"{n:,} ({why})" for why, n in summary["documents_without"].items())
         if without:
             yield f"documents without scenarios, found by their own text alone: {without}"
@@ -102,7 +116,7 @@ def add_scenarios(
 
     profiles: by document id, or a path for `read_profiles`. Documents without a profile stay
     as they are, and are found by their own text. component, weight: indexed part, and the λ of
-    searches that name none. "auto" has held-out needs choose (`argus.scenarios.choice`). form:
+    searches that name none. "auto" has held-out needs choose (`select`). form:
     whether explanations are indexed without the beginnings that many share. The remedy's id names
     its sources, so the same profiles are never added twice. `argus tune undo` takes them out. out:
     default `INDEX/remedies/ID`. Raises InputError for bad input and for profiles of other documents
@@ -148,8 +162,7 @@ def add_scenarios(
     if number is not None:
         opened.prescribe(remedy, weight=number)
     states = Counter(str(own[doc].state) if doc in own else NONE for doc in ids)
-    remedies = opened.remedies()
-    there = next(r for r in remedies if r.id == remedy)
+    there = next(r for r in opened.remedies() if r.id == remedy)
     summary: dict[str, Any] = {
         **summarise(own),
         "remedy": remedy,
@@ -157,8 +170,6 @@ def add_scenarios(
         **added,
         "views": there.views,
         "documents_with_views": there.documents,
-        "other_scenarios": [r.id for r in remedies if r.id != remedy and r.id.startswith(LABEL)],
-        "bytes": there.bytes,
         "documents_without": {state: n for state, n in sorted(states.items()) if state != "ok"},
         "profiles_of_other_documents": len(profiles) - len(own),
         "choice": choice,
@@ -245,9 +256,158 @@ def _choice_lines(choice: Mapping[str, Any]) -> Iterator[str]:
             f"against M+E at 0.7 {gain['mean']:+.3f} ({gain['low']:+.3f} to {gain['high']:+.3f}), "
             "chosen on the other half of the documents"
         )
-    without = choice["without_scenarios"]
-    if without["documents"]:
-        yield (
-            f"{without['documents']:,} documents have no scenarios: for the needs of such, "
-            f"{without['mrr']:.3f}, {without['alone']:.3f} by documents alone"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The cells of a grid, by held-out needs. seed: of halves and intervals."""
+
+    cells: Mapping[Cell, Values]
+    alone: Values
+    usual: Values
+    needs: int
+    seed: int
+
+    @cached_property
+    def cell(self) -> Cell:
+        """The best cell. Of equal ones that of the greater λ, then the paper's component."""
+        return self._best(np.arange(len(self.alone)))
+
+    def _best(self, documents: IntArray) -> Cell:
+        def worth(cell: Cell) -> tuple[float, float, bool]:
+            mean = round(float(self.cells[cell][documents].mean()), 12)
+            return mean, cell.weight, cell.component is COMPONENT
+
+        return max(self.cells, key=worth)
+
+    @cached_property
+    def crossed(self) -> Values:
+        """Return the worth, on each half of the documents, of the other half's best cell."""
+        order = np.random.default_rng(self.seed).permutation(len(self.alone))
+        halves = order[::2], order[1::2]
+        values = np.empty(len(self.alone))
+        for half, other in (halves, halves[::-1]):
+            values[half] = self.cells[self._best(other if len(other) else half)][half]
+        return values
+
+    def summary(self) -> dict[str, Any]:
+        """Return the figures of the choice. No value in it is NaN.
+
+        Keys of the result:
+
+        documents: documents whose needs asked.
+        needs: needs that asked.
+        mrr: mean reciprocal rank with this cell.
+        alone: the same of documents alone.
+        usual: the same of M+E at 0.7.
+        to_usual: difference from these, each half by the best cell of the other half.
+        grid: every cell with its mean reciprocal rank.
+        grid.mrr: mean reciprocal rank of needs.
+        """
+        return {
+            "component": str(self.cell.component),
+            "lambda": self.cell.weight,
+            "documents": len(self.alone),
+            "needs": self.needs,
+            "mrr": self._mean(self.cells[self.cell]),
+            "alone": self._mean(self.alone),
+            "usual": self._mean(self.usual),
+            "to_usual": mean_change(self.crossed - self.usual, seed=self.seed),
+            "grid": [
+                {"component": str(c.component), "lambda": c.weight, "mrr": float(values.mean())}
+                for c, values in self.cells.items()
+            ],
+        }
+
+    def _mean(self, values: Values) -> dict[str, Any]:
+        low, high, _ = bootstrap_interval(values, seed=self.seed)
+        mean = float(values.mean())
+        return {
+            "mean": mean,
+            "low": mean if low is None else low,
+            "high": mean if high is None else high,
+        }
+
+
+def choose(
+    vectors: NeedVectors, components: Sequence[Component], weights: Sequence[float], *, seed: int
+) -> Choice:
+    """Return the worth of every component and λ by the needs of `vectors`.
+
+    vectors: with the scenario texts of these components and of the paper's.
+    """
+    grid = {*weights, DOCUMENTS_ALONE, RELEVANCE_WEIGHT}
+    every = tuple(dict.fromkeys([*components, COMPONENT]))
+    ranks = vectors.ranks(every, sorted(grid))
+    values = {
+        Cell(component, weight): per_document(of.rank[i], vectors.targets)
+        for component, of in ranks.items()
+        for i, weight in enumerate(of.weights)
+    }
+    return Choice(
+        {Cell(c, w): values[Cell(c, w)] for c in components for w in weights},
+        values[Cell(COMPONENT, DOCUMENTS_ALONE)], values[USUAL], len(vectors.targets), seed,
+    )  # fmt: skip
+
+
+def per_document(ranks: IntArray, targets: IntArray) -> Values:
+    """Return the mean reciprocal rank of each document that has a need, by position."""
+    _, of = np.unique(targets, return_inverse=True)
+    values: Values = np.bincount(of, 1 / ranks) / np.bincount(of)
+    return values
+
+
+def select(
+    index: ViewIndex,
+    profiles: Mapping[str, Profiled],
+    model: Encoder,
+    component: AnyComponent,
+    weight: AnyWeight,
+    *,
+    seed: int = SEED,
+) -> tuple[Component, float | None, dict[str, Any] | None]:
+    """Return component and λ as they are named, or as held-out needs choose where one is `auto`.
+
+    λ is None where none is kept. Third, figures of the choice: see `Choice.summary`. Documents are
+    searched by their own text, as no remedy has touched them. Raises InputError for a λ that is not
+    from 0 to 1, and where no document has two scenarios.
+    """
+    number = None if weight is None or isinstance(weight, str) else check_weight(weight)
+    if isinstance(component, Component) and not isinstance(weight, str):
+        return component, number, None
+    several = of_several(profiles)
+    if not several:
+        raise InputError(
+            f"{AUTO}, and no document with {LEAST} scenarios",
+            expected="needs of which one can be held out",
+            fix="Name --component and --lambda, or leave them out.",
+            where="--component",
         )
+    components = (component,) if isinstance(component, Component) else tuple(Component)
+    usual = RELEVANCE_WEIGHT if number is None else number
+    weights = WEIGHTS if isinstance(weight, str) else (usual,)
+    ids = sorted(several)
+    drawn = np.random.default_rng(seed).permutation(len(ids))[:MOST]
+    asking = needs({ids[i]: several[ids[i]] for i in drawn})
+    snapshot = index.snapshot(ORIGINAL)
+    rows = [i for i, view in enumerate(snapshot.views) if view.kind == ORIGINAL]
+    own = [snapshot.views[i].doc_id for i in rows]
+    known = {d: profiles[d] for d in own if d in profiles}
+    documents = Documents(own, snapshot.vectors[rows], known)
+    every, path = tuple(dict.fromkeys([*components, COMPONENT])), store_of(index.path)
+    with EmbeddingStore(path, fingerprint=model.fingerprint, dim=model.dim) as store:
+        vectors = NeedVectors.embed(documents, asking, every, model, store)
+    why = next(iter(vectors.queries.failures.values()), "")
+    require_some(len(vectors.targets), "need has a vector", why)
+    choice = choose(vectors, components, weights, seed=seed)
+    number = None if weight is None else choice.cell.weight
+    return choice.cell.component, number, choice.summary()
+
+
+def of_several(profiles: Mapping[str, Profiled]) -> dict[str, Profiled]:
+    """Return the profiles of two scenarios or more, of which one can be held out."""
+    return {
+        doc: p
+        for doc, p in profiles.items()
+        if p.profile is not None and len(p.profile.scenarios) >= LEAST
+    }

@@ -1,0 +1,678 @@
+"""Learn a correction of queries from needs, `q' = unit(q + α·U Wᵀ q)`, and search with it.
+
+InfoNCE over the documents of a batch and random ones. U begins at zero, so that learning begins at
+the encoder's own queries. The documents with needs are cut into folds, and as many learnings go on
+side by side, each without the needs of one fold. What the mean reciprocal rank of all needs says,
+each asked with the learning that saw none of its fold, ends them all, decides α, and whether there
+is a correction at all. (One fold that ended its own learning would be a smaller, and so a more
+flattering, judge.) The result is the mean of the learnings, cut back to the rank.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.corpora import NamedCorpus
+from argus.data.documents import read_queries
+from argus.data.fields import CoerceIds
+from argus.data.folders import ArtifactFolder
+from argus.data.provenance import content_hash, utc_now
+from argus.data.reading import WRITTEN, reading
+from argus.data.runs import read_judgements
+from argus.data.types import Document, FloatArray, IntArray, Qrels, Query
+from argus.data.writing import one_writer
+from argus.devices import Device, check_device
+from argus.encoders import EmbeddingStore, Encoder, embed
+from argus.encoders import queries as as_queries
+from argus.encoders.protocol import unit_rows
+from argus.encoders.scoring import rounding_bound
+from argus.encoders.store import store_of
+from argus.errors import ArgusError, InputError
+from argus.indexes.blend import REMEDIES
+from argus.indexes.fold import ORIGINAL
+from argus.indexes.header import index_folder
+from argus.indexes.recipe import CORRECTION, QueryCorrection, read_correction
+from argus.indexes.retriever import encoder_of
+from argus.indexes.views import BEFORE, ViewIndex, originals
+from argus.jobs import options as o
+from argus.jobs.workspace import Record
+from argus.measures.significance import PairedDifference, interval_words, paired_difference
+from argus.progress import progress
+from argus.remedies.remedy_result import RemedyResult, check_judged, evaluate_remedy
+from argus.remedies.undo import MADE, ROLLED_BACK, is_in_index
+from argus.reports import write_report
+from argus.reports.section import Section
+from argus.scenarios.files import given_profiles
+from argus.scenarios.profile import Profiled
+from argus.scenarios.profile import needs as needs_of
+from argus.settings import CORPUS, INDEX, OUTPUT, Ge, Gt, Le, Option, Seed, check_settings
+from argus.training.settings import WeightDecay
+
+if TYPE_CHECKING:
+    import torch
+
+ADAPT = "adapt"
+# Key of made.json for the learnt correction. Without it the learning was not finished.
+LEARNT = "learnt"
+ALPHAS = (0.5, 1.0)
+# How far below 1 the cosine of two documents is that are one: neither is the other's rival.
+SAME = 1e-5
+BLOCK_SCORES = 8 << 20  # Scores that are held at a time.
+Ranks = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptConfig:
+    """Settings of the learning.
+
+    Of the settings that the study measured (docs/results.md) these had the highest gain on needs
+    that were held out.
+
+    Attributes:
+        rank: Directions of the correction.
+        learning_rate: Of AdamW.
+        temperature: Of the contrastive loss, in cosines.
+        negatives: Random documents beside those of the batch.
+        batch_size: Needs at once.
+        epochs: Most passes over the needs.
+        patience: Epochs without a better rank of held-out needs that end it.
+        folds: Parts of the documents with needs, each held out once.
+    """
+
+    rank: Annotated[int, Ge(1)] = 16
+    learning_rate: Annotated[float, Gt(0), Le(1), Option(panel="Training")] = 1e-3
+    weight_decay: WeightDecay = 0.01
+    temperature: Annotated[float, Gt(0), Option(panel="Training")] = 0.05
+    negatives: Annotated[int, Ge(0), Option(panel="Training")] = 1024
+    batch_size: Annotated[int, Ge(2), Option(("--batch",), panel="Training")] = 64
+    epochs: Annotated[int, Ge(1), Option(panel="Training")] = 100
+    patience: Annotated[int, Ge(1), Option(panel="Training")] = 5
+    folds: Annotated[int, Ge(2)] = 5
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+@dataclass(frozen=True, repr=False)
+class AdaptResult(RemedyResult):
+    """Correction learnt of needs, and whether an index is searched with it.
+
+    Keys of `summary`:
+
+    file: file of the correction. None where nothing was prescribed.
+    prescribed: whether the index is searched with it.
+    added: false where it was so already.
+    documents: documents of the index.
+    needs.source: profiles or needs.
+    needs.used: texts with a vector.
+    needs.failed: texts that the encoder rejected.
+    needs.documents: documents of the index that have some.
+    needs.elsewhere: documents with some that the index does not hold.
+    learnt.alpha: strength α of the correction. 0 where nothing was prescribed.
+    learnt.rank: rank of the correction's matrix.
+    learnt.epoch: epoch that was kept.
+    learnt.held_out: mean reciprocal rank over documents, by a learning that saw none of their
+        needs.
+    judged: judged questions of the receipt. None without.
+    judged.questions: judged questions.
+    judged.with_needs: questions that want a document it was learnt from.
+    """
+
+    def _receipt(self) -> Iterator[str]:
+        summary = self.summary
+        needs, learnt, remedy = summary["needs"], summary["learnt"], summary["remedy"]
+        if summary["prescribed"] and not summary["added"]:
+            yield f"{remedy} was in the index already; nothing added"
+        yield (
+            f"{remedy}: learnt from {needs['used']:,} needs of {needs['documents']:,} "
+            f"of {summary['documents']:,} documents in {learnt['seconds']:.0f} s"
+        )
+        if needs["elsewhere"]:
+            others = f"{needs['elsewhere']:,} documents that the index does not hold"
+            yield f"needs of {others}: left out"
+        if needs["failed"]:
+            yield f"{needs['failed']:,} needs could not be embedded and are left out"
+        held = learnt["held_out"]
+        yield (
+            "needs held out, mean reciprocal rank of their documents among all: "
+            f"{held['mean_before']:.3f} → {held['mean_after']:.3f} "
+            f"({held['mean_difference']:+.3f}, {interval_words(held, '+.3f')}); "
+            f"{held['improved']:,} documents improved, {held['harmed']:,} harmed"
+        )
+        if not summary["prescribed"]:
+            yield (
+                "nothing was prescribed: held out, needs do not improve beyond chance; "
+                f"{summary['index']} is searched as before"
+            )
+            yield "Needs of more documents may tell more (argus tune apply scenarios writes them)."
+            return
+        yield f"rank {learnt['rank']}, α = {learnt['alpha']:g}, no view"
+        judged = summary["judged"]
+        if judged is None:
+            yield (
+                "what it does to real questions was not measured: with --queries and --qrels the "
+                "same command says so"
+            )
+        elif judged["with_needs"]:
+            yield (
+                f"{judged['with_needs']:,} of the {judged['questions']:,} judged questions want a "
+                "document that it was learnt from; what it does for others is told by the rest"
+            )
+        index = summary["index"]
+        yield (
+            f"every query of {index} is corrected from now on; {index}@{BEFORE}{remedy} is as "
+            f"before. A store with the same vectors is asked with --correction {summary['file']}"
+        )
+
+
+@one_writer
+def adapt_index(
+    index: Annotated[Path | str, Option(("--index",)), INDEX, OUTPUT],
+    *,
+    profiles: Path | str | Mapping[str, Profiled] | None = None,
+    needs: Path | str | Sequence[Query] | None = None,
+    needs_qrels: Path | str | Qrels | None = None,
+    config: AdaptConfig | None = None,
+    encoder: o.IndexEncoder = None,
+    queries: Path | str | Sequence[Query] | None = None,
+    qrels: o.MaybeQrels = None,
+    corpus: Annotated[NamedCorpus | None, Option(is_name=True), CORPUS] = None,
+    device: Device = None,
+    coerce_ids: CoerceIds = False,
+    out: Annotated[Path | None, OUTPUT] = None,
+) -> AdaptResult:
+    """Learn a correction of all queries from what some documents are needed for.
+
+    A repair that reaches beyond the documents that it was learnt from: no view is added, every
+    query is moved a little, q' = unit(q + α·U Wᵀ q). Needs that are held out stop the learning and
+    decide how far queries are moved; where they do not improve beyond chance, nothing is
+    prescribed. `argus tune undo` takes it out again.
+
+    profiles: scenario profiles by document id, or a path for `read_profiles`. needs, needs_qrels:
+    texts, and the documents that each is for. The same correction is never learnt twice. queries,
+    qrels: for an evaluation before and after. device: of the encoder and the learning. Raises
+    InputError for bad input and for needs of other documents alone, ArgusError where none can be
+    embedded.
+
+    Args:
+        index: Folder from argus index build.
+        profiles: Profiles of documents (argus tune apply scenarios), whose information needs are
+            used.
+        needs: Queries that say what documents are needed for; with --needs-qrels.
+        needs_qrels: Which documents each of --needs is for, as judgements.
+        queries: Judged queries, for the receipt.
+        corpus: Where titles are, to tell implicit questions apart.
+        out: Folder for the receipt; default: in the index.
+    """
+    questions = check_judged(queries, qrels, corpus)
+    config = config or AdaptConfig()
+    views = ViewIndex.open(index_folder(index))
+    documents = originals(views)
+    needed = read_needs(documents, profiles, needs, needs_qrels, coerce_ids=coerce_ids)
+    if config.rank > views.dim:
+        raise InputError(
+            f"rank {config.rank}", expected=f"at most {views.dim}, the dimension of the vectors",
+            fix="Leave it out for 16.", where="--rank",
+        )  # fmt: skip
+    settings = {"index": str(index), "from": needed.source, **asdict(config)}
+    record = Record(ADAPT, settings, dict(needed.files))
+    model = encoder_of(views, encoder, device)
+    views.header.check_fingerprint(model.fingerprint, views.path)
+    record.encoder["fingerprint"] = model.fingerprint
+    parts = [json.dumps(asdict(config), sort_keys=True)]
+    for need in needed.needs:
+        parts += [need.text, *need.documents]
+    for d in documents:
+        parts += [d.id, d.text, d.title, str(d.metadata["added"])]
+    remedy = f"{ADAPT}-{needed.source}-{content_hash(*parts, size=4).hex()}"
+    home = ArtifactFolder(views.path / REMEDIES / remedy)
+    folder = ArtifactFolder(out or home.path)
+    record.open(folder, about=(views.path,))
+    home.open()
+    is_there = remedy in {r.remedy for r in views.header.recipes}
+    is_told = is_in_index(views, remedy, by_recipe=True)
+    learnt, counts = _earlier(home) or _learn(
+        views, model, documents, needed, config, home, record, check_device(device)
+    )
+    file = home / CORRECTION if learnt["alpha"] else None
+    if file is not None:
+        if not is_there:  # only now that it is written
+            views.prescribe(remedy, corrects=True)
+        (home / ROLLED_BACK).unlink(missing_ok=True)
+    judged = None
+    if questions is not None:
+        known = {doc for need in needed.needs for doc in need.documents}
+        grades = [questions.qrels[query.id] for query in questions.with_judgements]
+        relevant = [{doc for doc, grade in own.items() if grade > 0} for own in grades]
+        with_needs = sum(bool(docs & known) for docs in relevant)
+        judged = {"questions": len(relevant), "with_needs": with_needs}
+    summary: dict[str, Any] = {
+        "remedy": remedy,
+        "index": str(views.path),
+        "file": None if file is None else str(file),
+        "prescribed": file is not None,
+        "added": file is not None and not is_told,
+        "documents": len(documents),
+        "needs": counts,
+        "learnt": learnt,
+        "judged": judged,
+    }
+    folder.write_results(ADAPT, summary, record.manifest(summary["needs"]))
+    report = write_report(folder.path)
+    evaluation = None
+    if file is not None:
+        evaluation = evaluate_remedy(views, remedy, questions, encoder=model, out=folder.path)
+    return AdaptResult(remedy, folder.path, report, views, summary, evaluation)
+
+
+def section(folder: Path, adapt: Mapping[str, Any]) -> Section:
+    """Build it from the summary alone."""
+    if not adapt["prescribed"]:
+        return Section(brief="no correction: held-out needs do not improve")
+    held = adapt["learnt"]["held_out"]
+    return Section(
+        brief=f"held-out needs, mean reciprocal rank: {held['mean_before']:.3f} → "
+        f"{held['mean_after']:.3f}"
+    )
+
+
+class Need(NamedTuple):
+    """A text that asks. documents: ids of those it is for. It is counted with the first."""
+
+    text: str
+    documents: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Needs:
+    """The needs of an index's documents. source: profiles or needs.
+
+    elsewhere: documents that something is needed of, and that the index does not hold.
+    """
+
+    source: str
+    needs: list[Need]
+    files: dict[str, Path]
+    elsewhere: int
+
+
+def read_needs(
+    documents: Sequence[Document],
+    profiles: Path | str | Mapping[str, Profiled] | None,
+    needs: Path | str | Sequence[Query] | None,
+    needs_qrels: Path | str | Qrels | None,
+    *,
+    coerce_ids: bool = False,
+) -> Needs:
+    """Return needs of these documents from the one source that is named.
+
+    Raises InputError where none is or both are, and for needs of fewer than two documents.
+    """
+    if (profiles is None) == (needs is None):
+        raise InputError(
+            "nothing to learn from" if needs is None else "--profiles and --needs",
+            expected="one of --profiles and --needs",
+            fix="Scenario profiles (argus tune apply scenarios) are what was measured to help.",
+            where="--profiles, --needs",
+        )
+    if (needs is None) != (needs_qrels is None):
+        raise InputError(
+            "one of --needs and --needs-qrels alone",
+            expected="both: what is needed, and which documents each is for",
+            fix="Give the other one.",
+            where="--needs" if needs is None else "--needs-qrels",
+        )
+    own, files, elsewhere = {d.id for d in documents}, dict[str, Path](), set[str]()
+    if profiles is not None:
+        source = "profiles"
+        profiles, file = given_profiles(profiles, coerce_ids=coerce_ids)
+        files = {"profiles": file} if file is not None else {}
+        elsewhere = profiles.keys() - own
+        found = [Need(n.text, (n.doc_id,)) for n in needs_of(profiles) if n.doc_id in own]
+    elif needs is not None and needs_qrels is not None:
+        source, sources = "needs", {"needs": needs, "needs qrels": needs_qrels}
+        files = {name: Path(v) for name, v in sources.items() if isinstance(v, (str, Path))}
+        if isinstance(needs, (str, Path)):
+            needs = read_queries(Path(needs), coerce_ids=coerce_ids)
+        judged, found = read_judgements(needs_qrels), []
+        for query in needs:
+            relevant = [doc for doc, grade in judged.get(query.id, {}).items() if grade > 0]
+            elsewhere |= set(relevant) - own
+            if inside := tuple(doc for doc in relevant if doc in own):
+                found.append(Need(query.text, inside))
+    found = [need for need in dict.fromkeys(found) if need.text.strip()]
+    if (n := len({doc for need in found for doc in need.documents})) < 2:
+        some = ", ".join(repr(d.id) for d in documents[:3])
+        raise InputError(
+            f"{len(found):,} {source} of {n} of the {len(documents):,} documents of the index",
+            expected="what is needed of two documents at least, better of hundreds",
+            fix=f"Check that they and the index belong to one corpus: it holds {some}.",
+            where=next(iter(files.values()), source),
+        )
+    return Needs(source, found, files, len(elsewhere))
+
+
+def _earlier(home: ArtifactFolder) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """Return figures and needs of an earlier run. None if it is unfinished or its file gone."""
+    note = home.read_json(MADE)
+    if LEARNT not in note or "needs" not in note:
+        return None
+    with reading(home / MADE, "is damaged", expected="the file as Argus wrote it", fix=WRITTEN):
+        learnt, counts = dict(note[LEARNT]), dict(note["needs"])
+        alpha = float(learnt["alpha"])
+    if alpha:
+        if not (home / CORRECTION).is_file():
+            return None
+        read_correction(home / CORRECTION)
+    return learnt, counts
+
+
+def _learn(
+    index: ViewIndex,
+    encoder: Encoder,
+    documents: Sequence[Document],
+    needs: Needs,
+    config: AdaptConfig,
+    home: ArtifactFolder,
+    record: Record,
+    device: str,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Embed the queries, learn of them, and leave the correction and its note in `home`.
+
+    Returns the figures of both. ArgusError where the needs of fewer than two documents have a
+    vector.
+    """
+    store_path = store_of(index.path)
+    with (
+        record.timed("embedding needs"),
+        EmbeddingStore(store_path, fingerprint=encoder.fingerprint, dim=encoder.dim) as store,
+    ):
+        embedded = embed(as_queries([n.text for n in needs.needs]), encoder, store, what="needs")
+    used = [need for need, fine in zip(needs.needs, embedded.ok, strict=True) if fine]
+    counted = {doc for need in used for doc in need.documents[:1]}
+    if len(counted) < 2:
+        raise ArgusError(
+            f"{index.path}: of {len(needs.needs):,} needs only those of {len(counted)} documents "
+            f"could be embedded ({next(iter(embedded.failures.values()), '')}), so nothing was "
+            "learnt."
+        )
+    snapshot = index.snapshot(ORIGINAL)
+    first = {
+        v.doc_id: i for i, v in reversed(list(enumerate(snapshot.views))) if v.kind == ORIGINAL
+    }
+    row = {d.id: i for i, d in enumerate(documents)}
+    targets = np.full((len(used), max(len(n.documents) for n in used)), -1, np.int64)
+    for i, need in enumerate(used):
+        targets[i, : len(need.documents)] = [row[doc] for doc in need.documents]
+    examples = Examples(
+        np.ascontiguousarray(snapshot.vectors[[first[d.id] for d in documents]]),
+        unit_rows(embedded.vectors),  # a correction does not depend on lengths
+        targets,
+    )
+    counts = {
+        "source": needs.source,
+        "used": len(used),
+        "failed": len(embedded.failures),
+        "documents": len({doc for need in used for doc in need.documents}),
+        "elsewhere": needs.elsewhere,
+    }
+    start = time.perf_counter()
+    with record.timed("learning"):
+        taught = learn(examples, config, device)
+    seconds = time.perf_counter() - start
+    difference = held_out_gain(taught, examples, config.seed)
+    learnt = {  # α = 0 where the gain on held-out needs may be chance
+        "alpha": taught.alpha if difference.verdict == "better" else 0.0,
+        "rank": taught.u.shape[1],
+        "epoch": taught.epoch,
+        "held_out": difference.figures(),
+        "seconds": round(seconds, 2),
+    }
+    if learnt["alpha"]:
+        correction = QueryCorrection(taught.u, taught.w, taught.alpha, encoder.fingerprint)
+        correction.save(home.own(CORRECTION))
+    about = {"remedy": home.path.name, "kind": ADAPT, "at": utc_now(), "relied_on": []}
+    home.write_json(MADE, {**about, LEARNT: learnt, "needs": counts})
+    return learnt, counts
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Queries, and the documents that they are for.
+
+    documents: (n_documents, dim). queries: (n, dim). targets: (n, most), rows of documents, filled
+    up with -1.
+    """
+
+    documents: FloatArray
+    queries: FloatArray
+    targets: IntArray
+
+    @cached_property
+    def first(self) -> IntArray:
+        """Row of the first document of each query: the one that it is counted for."""
+        return self.targets[:, 0]
+
+    def of(self, rows: IntArray) -> Examples:
+        """Return some of the queries."""
+        return Examples(self.documents, self.queries[rows], self.targets[rows])
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """Correction from the needs. u, w: (dim, rank). alpha: 0 where nothing is gained.
+
+    before, after: reciprocal rank of each query, held out, (n,). epoch: the best, which is kept.
+    0, where none was better than none.
+    """
+
+    u: FloatArray
+    w: FloatArray
+    alpha: float
+    before: Ranks
+    after: Ranks
+    epoch: int
+
+
+def learn(examples: Examples, config: AdaptConfig, device: str = "cpu") -> Learnt:
+    """Return the mean of the learnings, and its worth by held-out queries.
+
+    Results are equal for equal seeds, on a CPU. Two documents at least must have queries.
+    """
+    folds = fold_of(examples, config)
+    learnings = [_Learning(examples, folds, n, config, device) for n in range(folds.max() + 1)]
+    before = reciprocal_ranks(examples, 0 * examples.queries)[0]
+    zero = np.zeros((examples.queries.shape[1], config.rank), np.float32)
+    best = Learnt(zero, zero, 0.0, before, before, 0)
+    score = by_document(before, examples.first).mean()
+    after = np.zeros((1 + len(ALPHAS), len(before)))
+    with progress("learning a correction of queries", config.epochs) as advance:
+        for epoch in range(1, config.epochs + 1):
+            weights = [learning.epoch() for learning in learnings]
+            if not all(np.isfinite(part).all() for pair in weights for part in pair):
+                break
+            for learning, (left, right) in zip(learnings, weights, strict=True):
+                moves = np.asarray((learning.held.queries @ right) @ left.T, np.float32)
+                after[:, learning.held_rows] = reciprocal_ranks(learning.held, moves)
+            means = by_document(after, examples.first).mean(axis=1)[1:]
+            if means.max() > score:
+                at = int(np.argmax(means))
+                score = means[at]
+                u, w = mean_of(weights, config.rank)
+                best = Learnt(u, w, ALPHAS[at], before, after[1 + at].copy(), epoch)
+            elif epoch - best.epoch >= config.patience:
+                break
+            advance(1)
+    return best
+
+
+def held_out_gain(learnt: Learnt, examples: Examples, seed: int) -> PairedDifference:
+    """Return the effect of the learnings on the mean reciprocal rank of documents, needs held out.
+
+    A correction is worth having where its verdict is "better": the interval is above zero. The
+    epoch and α were chosen on the same ranks, by which even needs without any meaning "gain".
+    """
+    rows = [str(row) for row in np.unique(examples.first)]
+    before, after = by_document(np.stack([learnt.before, learnt.after]), examples.first).tolist()
+    return paired_difference(
+        dict(zip(rows, before, strict=True)), dict(zip(rows, after, strict=True)), seed=seed
+    )
+
+
+def fold_of(examples: Examples, config: AdaptConfig) -> IntArray:
+    """Return the fold of every document, (n_documents,). -1 of those without queries."""
+    with_queries = np.unique(examples.targets[examples.targets >= 0])
+    counted = np.unique(examples.first)
+    rng = np.random.default_rng([config.seed, 0])
+    folds = np.full(len(examples.documents), -1, np.int64)
+    count = min(config.folds, len(counted))
+    folds[rng.permutation(counted)] = np.arange(len(counted)) % count
+    others = np.setdiff1d(with_queries, counted)
+    folds[others] = rng.integers(count, size=len(others))
+    return folds
+
+
+def by_document(values: Ranks, documents: IntArray) -> Ranks:
+    """Return the mean over the queries of each document: values (..., n) to (..., n_documents)."""
+    _, group = np.unique(documents, return_inverse=True)
+    sums = [np.bincount(group, row) for row in np.atleast_2d(values)]
+    means: Ranks = np.array(sums, float) / np.bincount(group)
+    return means.reshape(*values.shape[:-1], -1)
+
+
+def mean_of(
+    corrections: Sequence[tuple[FloatArray, FloatArray]], rank: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return the mean of corrections u wᵀ, of the rank, and as strong as they are in the mean.
+
+    Where they differ they cancel out, and a mean moves queries less than any of them: α was chosen
+    on those.
+    """
+    lefts: FloatArray = np.hstack([left / np.float32(len(corrections)) for left, _ in corrections])
+    rights: FloatArray = np.hstack([right for _, right in corrections])
+    u, w = low_rank(lefts, rights, rank)
+    strengths = [strength(*pair) for pair in corrections]
+    own = strength(u, w)
+    return u * np.float32(np.mean(strengths) / own if own else 0), w
+
+
+def strength(u: FloatArray, w: FloatArray) -> float:
+    """Return the Frobenius norm of u wᵀ, without making it."""
+    return float(np.sqrt(np.sum((u.T @ u).astype(float) * (w.T @ w).astype(float))))
+
+
+def low_rank(u: FloatArray, w: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
+    """Return the factors of the given rank, or less, whose product is the nearest to u wᵀ."""
+    left, from_u = np.linalg.qr(u.astype(float))
+    right, from_w = np.linalg.qr(w.astype(float))
+    inner, values, outer = np.linalg.svd(from_u @ from_w.T)
+    root = np.sqrt(values[:rank])
+    lefts, rights = left @ inner[:, :rank] * root, right @ outer[:rank].T * root
+    return lefts.astype(np.float32), rights.astype(np.float32)
+
+
+class _Learning:
+    """One learning, from the needs of all folds but one, which is held out."""
+
+    def __init__(
+        self, examples: Examples, folds: IntArray, fold: int, config: AdaptConfig, device: str
+    ) -> None:
+        import torch
+
+        in_fold = (examples.targets >= 0) & (folds[examples.targets] == fold)
+        self.held_rows = np.flatnonzero(in_fold[:, 0])
+        self.held = examples.of(self.held_rows)
+        self.examples = examples.of(np.flatnonzero(~in_fold.any(axis=1)))
+        self.config, self.device = config, device
+        self.rng = np.random.default_rng([config.seed, 1, fold])
+        dim = examples.queries.shape[1]
+        start = self.rng.normal(size=(dim, config.rank)) / np.sqrt(dim)
+        self.w = torch.nn.Parameter(torch.tensor(start, dtype=torch.float32, device=device))
+        self.u = torch.nn.Parameter(torch.zeros_like(self.w))
+        self.steps = torch.optim.AdamW(
+            [self.u, self.w], lr=config.learning_rate, weight_decay=config.weight_decay
+        )
+        self.queries = torch.from_numpy(self.examples.queries).to(device)
+        self.documents = torch.from_numpy(examples.documents).to(device)
+        lengths = np.linalg.norm(examples.documents, axis=1)
+        self.scale = 1 / (config.temperature * max(float(lengths.mean()), 1e-12))
+
+    def epoch(self) -> tuple[FloatArray, FloatArray]:
+        """Go through all examples once. Return u and w."""
+        query, place = np.nonzero(self.examples.targets >= 0)
+        document = self.examples.targets[query, place]
+        order = self.rng.permutation(len(query))
+        for start in range(0, len(order), self.config.batch_size):
+            rows = order[start : start + self.config.batch_size]
+            self.steps.zero_grad()
+            self._loss(query[rows], document[rows]).backward()  # type: ignore[no-untyped-call]
+            self.steps.step()
+        u, w = (part.detach().cpu().numpy().copy() for part in (self.u, self.w))
+        return u, w
+
+    def _loss(self, query: IntArray, document: IntArray) -> torch.Tensor:
+        """Return InfoNCE of pairs of query and document, rows of both: scalar."""
+        import torch
+
+        n = len(self.examples.documents)
+        drawn = self.rng.choice(n, min(self.config.negatives, n), replace=False)
+        columns = torch.from_numpy(np.concatenate([document, drawn])).to(self.device)
+        queries = self.queries[query]
+        queries = torch.nn.functional.normalize(queries + (queries @ self.w) @ self.u.T)
+        others = self.documents[columns]
+        scores = queries @ others.T * self.scale  # (batch, batch + negatives)
+        targets = torch.from_numpy(self.examples.targets[query]).to(self.device)
+        own_row = (targets[:, :, None] == columns[None, None, :]).any(dim=1)
+        unit = torch.nn.functional.normalize
+        equal = unit(self.documents[targets[:, 0]]) @ unit(others).T > 1 - SAME
+        scores = scores.masked_fill(own_row | equal, -torch.inf)  # no rivals of the query
+        first = (queries * self.documents[document]).sum(dim=1, keepdim=True) * self.scale
+        scores = torch.cat([first, scores], dim=1)
+        return -torch.log_softmax(scores, dim=1)[:, 0].mean()
+
+
+def reciprocal_ranks(examples: Examples, moves: FloatArray) -> Ranks:
+    """Return 1 / rank of the best document of each query among all documents, exactly.
+
+    moves: (n, dim), where a correction of α = 1 moves each query. Shape (1 + len(ALPHAS), n): of
+    the queries as they are, then at every α. The query's other documents are no rivals, nor is
+    scores that rounding cannot tell from the best.
+    """
+    least = _own_scores(examples, moves)  # (1 + len(ALPHAS), n)
+    own = np.maximum(examples.targets, 0)
+    real = examples.targets >= 0
+    ahead = np.zeros(least.shape, np.int64)
+    step = max(1, BLOCK_SCORES // max(1, len(examples.documents)))
+    for start in range(0, len(moves), step):
+        rows = slice(start, start + step)
+        still, move = (q[rows] @ examples.documents.T for q in (examples.queries, moves))
+        for i, alpha in enumerate((0.0, *ALPHAS)):
+            before = still + np.float32(alpha) * move > least[i, rows, None]
+            mine = np.take_along_axis(before, own[rows], axis=1) & real[rows]
+            ahead[i, rows] = before.sum(axis=1) - mine.sum(axis=1)
+    ranks: Ranks = 1 / (1.0 + ahead)
+    return ranks
+
+
+def _own_scores(examples: Examples, moves: FloatArray) -> FloatArray:
+    """Return the bound that a rival must exceed: the best own document's score, and rounding."""
+    documents, targets = examples.documents, examples.targets
+    own = documents[np.maximum(targets, 0)]
+    still, move = (np.einsum("nd,nkd->nk", q, own) for q in (examples.queries, moves))
+    longest = float(np.linalg.norm(documents, axis=1).max(initial=0))
+    bound = 2 * rounding_bound(documents.shape[1]) * longest
+    best = [
+        np.where(targets >= 0, still + np.float32(alpha) * move, -np.inf).max(axis=1)
+        for alpha in (0.0, *ALPHAS)
+    ]
+    return np.array(best, np.float32) + np.float32(bound)

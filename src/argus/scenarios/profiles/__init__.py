@@ -1,1 +1,0 @@
-"""Scenario profiles: written by a language model, added to an index."""

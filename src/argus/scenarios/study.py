@@ -1,0 +1,443 @@
+"""Write sheets on which people compare results with and without scenarios (SPIKE §4.3).
+
+A sheet is a table for a spreadsheet and a page for a browser, which holds the same. Neither says
+the content of a side: that stands in key.jsonl, which raters do not get.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from io import StringIO
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from argus.data.documents import read_queries
+from argus.data.fields import CoerceIds
+from argus.data.folders import ArtifactFolder
+from argus.data.provenance import content_hash
+from argus.data.tables import harmless
+from argus.data.types import Query
+from argus.data.writing import one_writer, write_jsonl, write_whole
+from argus.devices import Device
+from argus.errors import InputError
+from argus.indexes.blend import Weight
+from argus.indexes.header import parse_index_spec
+from argus.indexes.retriever import open_retriever
+from argus.indexes.snapshot import Snapshot
+from argus.jobs import options as o
+from argus.jobs.result import Result
+from argus.jobs.workspace import Record, check_folder, require_some
+from argus.scenarios.qa.cases import (
+    ContextHit,
+    Retrieved,
+    context_hit,
+    draw,
+    retrieve,
+    scenarios_in,
+)
+from argus.scenarios.qa.judge import Arm
+from argus.settings import Doc, Ge, Option, Seed, check_settings
+from argus.visible import visible
+
+JOB = "study"
+KEY = "key.jsonl"
+SHEETS = "sheets"  # The folder that raters get their files from.
+NO_SCENARIO = "no document that is shown has a scenario"
+EQUAL_SIDES = "both sides show the same"
+NOTHING = "nothing was retrieved"
+# Headings that a rater reads before the parts of a scenario. No word of who made them.
+TOPIC, NEED, EXPLANATION = "Topic", "Needed by", "How it helps"
+A, B, TIE = "A", "B", "tie"
+Side = Literal["A", "B"]
+PLACE = ("sheet", "pair")  # Columns of a sheet that say which pair an answer is on.
+LEAST_CHARS = 100
+
+
+class Versus(StrEnum):
+    """Rivals of documents with their scenarios (SPIKE §4.3, Figure 4)."""
+
+    DOCUMENT = "document"  # Documents as a search without scenarios ranks and shows them.
+    # The same documents, of whose scenarios the main topic alone is shown.
+    MAIN_TOPIC = "main-topic"
+
+
+class Criterion(StrEnum):
+    """Answer of a rater on two results (SPIKE appendix C.4)."""
+
+    SPECIFICITY = "specificity"
+    COMPREHENSIBILITY = "comprehensibility"
+    USEFULNESS = "usefulness"
+    OVERALL = "overall"
+
+    @property
+    def question(self) -> str:
+        """Question to the rater."""
+        return QUESTIONS[self]
+
+
+# In words of our own, after appendix C.4.
+QUESTIONS = {
+    Criterion.SPECIFICITY: "Which search result gives more specific, more detailed information?",
+    Criterion.COMPREHENSIBILITY: "Which search result is easier to understand at a glance?",
+    Criterion.USEFULNESS: "Which search result helps more to solve the problem or to decide?",
+    Criterion.OVERALL: "Which search result do you prefer overall?",
+}
+Comparisons = Annotated[
+    tuple[Versus, ...],
+    Doc("What scenarios are compared with: document, main-topic; several with commas."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyConfig:
+    """A study. questions, judges: the paper's. How many results a side shows it does not say.
+
+    Attributes:
+        questions: Questions that people see, drawn at random.
+        judges: People who judge each pair.
+        raters: Sheets, one for each person; default: as many as --judges.
+        k: Results on each side.
+        max_chars: Characters of each document.
+    """
+
+    versus: Comparisons = tuple(Versus)
+    questions: Annotated[int, Ge(1)] = 100
+    judges: Annotated[int, Ge(1)] = 3
+    raters: Annotated[int | None, Ge(1)] = None
+    k: Annotated[int, Ge(1)] = 3
+    max_chars: Annotated[int, Ge(LEAST_CHARS)] = 1_500
+    weight: Weight = None
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        object.__setattr__(self, "versus", tuple(Versus(v) for v in dict.fromkeys(self.versus)))
+        if not self.versus:
+            raise InputError(
+                "nothing to compare with",
+                expected=f"one of {', '.join(Versus)}, or both",
+                fix="Leave it out for both.",
+                where="--versus",
+            )
+        if self.raters is not None and self.raters < self.judges:
+            raise InputError(
+                f"{self.raters} sheets for {self.judges} judges of each pair",
+                expected="as many people as judge one pair, at least",
+                fix=f"Use --raters {self.judges} or more, or fewer --judges.",
+                where="--raters",
+            )
+
+    @property
+    def sheets(self) -> int:
+        """How many people there are."""
+        return self.judges if self.raters is None else self.raters
+
+
+@dataclass(frozen=True, repr=False)
+class StudyResult(Result):
+    """A study that people can begin. Everything in it is also in `folder`.
+
+    sheets: sheets of raters: a table and a page each. Everything else stays with whoever asks them.
+
+    Keys of `summary`:
+
+    k: results on each side.
+    questions: questions that were read.
+    drawn: questions of which pairs are shown.
+    comparisons.versus: rival of scenarios.
+    pairs: pairs of results.
+    sheets: sheets, one for each person.
+    judges: people who judge each pair.
+    judgements: pairs on all sheets.
+    pairs_per_sheet: pairs of each sheet.
+    """
+
+    folder: Path
+    sheets: tuple[Path, ...]
+    summary: dict[str, Any]
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        summary = self.summary
+        per = summary["pairs_per_sheet"]
+        length = f"{min(per):,}" if min(per) == max(per) else f"{min(per):,} to {max(per):,}"
+        yield (
+            f"{summary['pairs']:,} pairs of {summary['drawn']:,} questions "
+            f"({summary['questions']:,} in all), each judged by {summary['judges']}: "
+            f"{summary['sheets']} sheets of {length}"
+        )
+        for one in summary["comparisons"]:
+            reasons = "; ".join(f"{n:,}: {why}" for why, n in one["reasons"].items())
+            without = f" ({reasons})" if reasons else ""
+            shown = f"{one['measured']:,} of {one['total']:,} questions"
+            yield f"against {one['versus']}: {shown}{without}"
+        yield f"sheets: {self.folder / SHEETS}; what stands on which side: {self.folder / KEY}"
+
+
+@one_writer
+def make_study(
+    index: o.IndexState,
+    queries: o.Queries,
+    *,
+    out: o.Out = o.OUT,
+    config: StudyConfig | None = None,
+    encoder: o.IndexEncoder = None,
+    device: Device = None,
+    coerce_ids: Annotated[CoerceIds, Option()] = False,
+    fresh: o.Fresh = False,
+) -> StudyResult:
+    """Write sheets on which people compare results with scenarios and without (SPIKE §4.3).
+
+    Each person gets OUT/sheets/sheet-N: a page for a browser, and the same as a table. Neither says
+    which side has what; OUT/key.jsonl does, and stays with you. Four criteria: specificity,
+    comprehensibility, usefulness, overall. argus research scenarios preferences reads what comes
+    back.
+
+    index: `PATH[@STATE]` with scenarios. Questions are drawn at random. A question is left out, and
+    counted, where no document that is shown has a scenario or both sides would show the same.
+    Raises InputError for an index without scenarios, and NothingMeasured where no pair is left.
+    """
+    config = config or StudyConfig()
+    path = Path(queries) if isinstance(queries, (str, Path)) else None
+    if isinstance(queries, (str, Path)):
+        queries = read_queries(Path(queries), coerce_ids=coerce_ids)
+    texts = [query for query in queries if query.text.strip()]
+    require_some(len(texts), "question has a text", "Check --queries.")
+    sample = draw(texts, config.questions, config.seed)
+    spec = parse_index_spec(index)
+    retriever = open_retriever(spec, encoder, device=device, weight=config.weight)
+    snapshot, model = retriever.index.snapshot(retriever.as_of), retriever.encoder
+    scenarios_in(snapshot, str(spec))
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    settings = asdict(config) | {"index": str(spec), "weight": retriever.weight}
+    record = Record(JOB, settings, {"queries": path}, {"fingerprint": model.fingerprint})
+    check_folder(folder, record, about=[spec.path])
+    record.open(folder, about=[spec.path])
+    vectors, searched = folder.own("embeddings"), {query.id: query.text for query in sample}
+    with record.timed("retrieving"):
+        retrieved = retrieve(searched, retriever, snapshot, vectors, k=config.k)
+    outcomes = list(pairs(sample, retrieved, snapshot, config))
+    ready = [outcome for outcome in outcomes if isinstance(outcome, Pair)]
+    why = next((outcome.reason for outcome in outcomes if isinstance(outcome, NoPair)), "")
+    require_some(len(ready), "question can be shown with and without scenarios", why)
+    rows = places(ready, config.sheets, config.judges, config.seed)
+    by_sheet: dict[int, list[Place]] = {}
+    for row in rows:
+        by_sheet.setdefault(row.sheet, []).append(row)
+    comparisons = []
+    for versus in config.versus:
+        own = [outcome for outcome in outcomes if outcome.versus is versus]
+        without = [outcome for outcome in own if isinstance(outcome, NoPair)]
+        failed = sum(outcome.failed for outcome in without)
+        comparisons.append({
+            "versus": str(versus),
+            "total": len(own),
+            "measured": len(own) - len(without),
+            "failed": failed,
+            "not applicable": len(without) - failed,
+            "reasons": dict(Counter(outcome.reason for outcome in without)),
+        })  # fmt: skip
+    numbers = range(1, config.sheets + 1)
+    summary: dict[str, Any] = {
+        "index": str(spec),
+        "k": config.k,
+        "questions": len(queries),
+        "drawn": len(sample),
+        "comparisons": comparisons,
+        "pairs": len(ready),
+        "sheets": config.sheets,
+        "judges": config.judges,
+        "judgements": len(rows),
+        "pairs_per_sheet": [len(by_sheet.get(number, ())) for number in numbers],
+    }
+    home = folder.own(SHEETS)
+    home.mkdir(exist_ok=True)
+    files = [path for number, own in by_sheet.items() for path in write_sheet(home, number, own)]
+    write_jsonl(folder.own(KEY), map(key_row, rows))
+    counts = {"pairs": summary["pairs"], "judgements": summary["judgements"]}
+    folder.write_results(JOB, summary, record.manifest(counts))
+    return StudyResult(folder.path, tuple(files), summary)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One result as it is shown. parts: heading and text of each shown part."""
+
+    doc_id: str
+    text: str
+    parts: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A question with two lists of results.
+
+    id: tells neither the comparison nor whose side is whose, and is no number to a spreadsheet.
+    scenarios: with topic, need and explanation.
+    """
+
+    id: str
+    versus: Versus
+    query: Query
+    scenarios: tuple[Shown, ...]
+    rival: tuple[Shown, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoPair:
+    """A question that cannot be shown, and why.
+
+    failed: whether something went wrong. If not, the comparison does not apply.
+    """
+
+    versus: Versus
+    reason: str
+    failed: bool = False
+
+
+def pairs(
+    queries: Sequence[Query], retrieved: Retrieved, snapshot: Snapshot, config: StudyConfig
+) -> Iterator[Pair | NoPair]:
+    """Yield every question in every comparison, in order.
+
+    The rival with main topics shows the documents of the search with scenarios, the one without
+    anything those of the search without (SPIKE §4.3).
+    """
+    for query in queries:
+        for versus in config.versus:
+            if (failure := retrieved.failed.get(query.id)) is not None:
+                yield NoPair(versus, failure, failed=True)
+            else:
+                yield _pair(query, versus, retrieved, snapshot, config)
+
+
+def _pair(
+    query: Query, versus: Versus, retrieved: Retrieved, snapshot: Snapshot, config: StudyConfig
+) -> Pair | NoPair:
+    def shown(arm: Arm, parts: Sequence[str]) -> tuple[Shown, ...]:
+        ids = list(retrieved.runs[arm][query.id])[: config.k]
+        hits = [context_hit(snapshot, id_, retrieved.vectors[query.id]) for id_ in ids]
+        return tuple(_shown(hit, parts, config.max_chars) for hit in hits)
+
+    is_same = versus is Versus.MAIN_TOPIC
+    scenarios = shown(Arm.FUSED, (TOPIC, NEED, EXPLANATION))
+    parts = (TOPIC,) if is_same else ()
+    rival = shown(Arm.FUSED if is_same else Arm.DOCUMENTS, parts)
+    if not scenarios or not rival:
+        return NoPair(versus, NOTHING, failed=True)
+    if not any(one.parts for one in scenarios):
+        return NoPair(versus, NO_SCENARIO)
+    if scenarios == rival:
+        return NoPair(versus, EQUAL_SIDES)
+    hashed = content_hash(str(config.seed), str(versus), query.id, size=6).hex()
+    return Pair(f"p{hashed}", versus, query, scenarios, rival)
+
+
+def _shown(hit: ContextHit, parts: Sequence[str], max_chars: int) -> Shown:
+    text = hit.text if len(hit.text) <= max_chars else f"{hit.text[:max_chars].rstrip()} …"
+    shown: dict[tuple[str, str], None] = {}
+    for scenario in hit.scenarios:
+        texts = (scenario.main_topic, scenario.information_need, scenario.explanation)
+        for part in zip((TOPIC, NEED, EXPLANATION), texts, strict=True):
+            if part[0] in parts and part[1].strip():
+                shown[part] = None
+    return Shown(hit.doc_id, text, tuple(shown))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A pair on a sheet. sheet: from 1. side: of the results with scenarios."""
+
+    sheet: int
+    pair: Pair
+    side: Side
+
+    def column(self, side: Side) -> tuple[Shown, ...]:
+        """Return the contents of a side."""
+        return self.pair.scenarios if side == self.side else self.pair.rival
+
+
+def places(pairs: Sequence[Pair], sheets: int, judges: int, seed: int) -> list[Place]:
+    """Return the place of each pair: on `judges` sheets. Lengths of sheets differ by 1 at most.
+
+    Everything is drawn by the pair's id, so it depends on no order of files. On each sheet
+    scenarios stand on either side equally often, or once more.
+    """
+    order = sorted(pairs, key=lambda pair: _draw(seed, "order", pair.id))
+    by_sheet: dict[int, list[Pair]] = {sheet: [] for sheet in range(1, sheets + 1)}
+    for i, pair in enumerate(order):
+        for j in range(judges):
+            by_sheet[1 + (i * judges + j) % sheets].append(pair)
+    rows = []
+    for sheet, own in by_sheet.items():
+        tossed = sorted(own, key=lambda pair: _draw(seed, f"side {sheet}", pair.id))
+        first: dict[str, Side] = {p.id: A if (i + sheet) % 2 else B for i, p in enumerate(tossed)}  # type: ignore[misc]
+        shuffled = sorted(own, key=lambda pair: _draw(seed, f"sheet {sheet}", pair.id))
+        rows += [Place(sheet, pair, first[pair.id]) for pair in shuffled]
+    return rows
+
+
+def _draw(seed: int, what: str, id_: str) -> bytes:
+    return content_hash(str(seed), what, id_, size=8)
+
+
+def key_row(place: Place) -> dict[str, Any]:
+    """Return the key's line of a pair on a sheet."""
+    return {
+        "sheet": place.sheet,
+        "pair": place.pair.id,
+        "versus": str(place.pair.versus),
+        "query_id": place.pair.query.id,
+        "side": place.side,
+        "scenarios": [shown.doc_id for shown in place.pair.scenarios],
+        "rival": [shown.doc_id for shown in place.pair.rival],
+    }
+
+
+def write_sheet(folder: Path, sheet: int, rows: Sequence[Place]) -> list[Path]:
+    """Write a sheet as CSV and as HTML, whole or not at all. Return both paths."""
+    paths = [folder / f"sheet-{sheet}.csv", folder / f"sheet-{sheet}.html"]
+    for path, text in zip(paths, (_table(rows), _page(sheet, rows)), strict=True):
+        write_whole(path, text)
+    return paths
+
+
+def _table(rows: Sequence[Place]) -> str:
+    """Return a sheet as CSV. Answers are to be written into its last four columns.
+
+    It begins with a byte order mark, by which spreadsheets know UTF-8.
+    """
+    out = StringIO()
+    write = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerow
+    write([*PLACE, "question", A, B, *Criterion])
+    for place in rows:
+        texts = [place.pair.query.text, *(_in_words(place.column(side)) for side in ("A", "B"))]
+        cells = (harmless(visible(text)) for text in texts)
+        write([place.sheet, place.pair.id, *cells, *[""] * len(Criterion)])
+    return "\ufeff" + out.getvalue()
+
+
+def _in_words(column: Sequence[Shown]) -> str:
+    blocks = []
+    for i, shown in enumerate(column, 1):
+        lines = [f"[{i}] {shown.text}", *(f"{name}: {text}" for name, text in shown.parts)]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
+
+
+def _page(sheet: int, rows: Sequence[Place]) -> str:
+    """Return a sheet as a page: nothing is fetched, and answers are saved as CSV by a button."""
+    import jinja2
+
+    from argus.reports import environment
+
+    pages = environment(jinja2.PackageLoader("argus", "scenarios"))
+    key = content_hash(*(f"{place.pair.id}{place.side}" for place in rows), size=6).hex()
+    return pages.get_template("sheet.html.j2").render(
+        sheet=sheet, rows=rows, criteria=list(Criterion), sides=[A, B], tie=TIE,
+        place=PLACE, study=key, n=len(rows),
+    )  # fmt: skip

@@ -1,1 +1,0 @@
-"""Which result people prefer: sheets for a blind study, and their results (SPIKE §4.3, C.4)."""
