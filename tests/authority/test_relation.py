@@ -247,5 +247,3 @@ def test_what_leads_out_of_a_crowded_scope_is_followed():
 def test_rules_and_edges_of_words_unknown_are_refused():
     with pytest.raises(ValueError, match="'x' is not a valid Order"):
         Rule("t", "t", "s", order="x")
-    with pytest.raises(InputError, match="1 as an end of an edge"):
-        Edge("a", 1)

@@ -3,8 +3,9 @@ from hypothesis import strategies as st
 
 from argus.authority.relation import Authority
 from argus.authority.rules import Rule
-from argus.authority.theory import EntityIndex, neighbourhood, supersession_graph
+from argus.authority.theory import EntityIndex
 from tests.support.authorities import record, relations
+from tests.support.rssg import neighbourhood, supersession_graph
 
 
 def test_a_chain_of_several_keys_leaves_the_neighbourhood():

@@ -20,13 +20,11 @@ from argus.authority.theory import (
     EntityIndex,
     ScopeTimes,
     check_conditions,
-    neighbourhood,
     scope_ambiguity,
-    scope_ceiling,
-    supersession_graph,
 )
 from tests.support.authorities import LATER, at, chain, record, relations
 from tests.support.draws import examples
+from tests.support.rssg import neighbourhood, scope_ceiling, supersession_graph
 
 
 def exchangeable(pairing: Sequence[int]) -> Authority:

@@ -84,9 +84,9 @@ def test_what_cannot_be_scored_is_refused_and_nothing_written(folder, tmp_path) 
     assert "dense has no encoder" in refused(*base, folder, "--system", "dense")
     both = refused(*base, folder, "--system", "bm25", "--retriever", "mine.py")
     assert "--retriever with --system" in both
-    assert "read from a folder" in refused(*base, folder, "--contaminated")
+    assert "--contaminated with a folder" in refused(*base, folder, "--contaminated")
     assert "no such file" in refused(*base, folder, "--queries", "other.jsonl")
-    assert "has its own" in refused(*base, "finsuperqa", "--queries", "other.jsonl")
+    assert "that has its own" in refused(*base, "finsuperqa", "--queries", "other.jsonl")
     assert "no such file" in refused(*base, folder, "--retriever", "gone.py")
     assert not Path("out").exists()
 

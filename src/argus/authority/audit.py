@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from argus.authority.config import AuthoritySource
 from argus.authority.opening import (
@@ -41,7 +40,7 @@ from argus.jobs.workspace import Record, TextWindow, open_encoder, require_some,
 from argus.measures import wilson
 from argus.reports import write_report
 from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
-from argus.reports.section import MAX_ROWS, Section, Table, naming, table
+from argus.reports.section import MAX_ROWS, Section, naming, table
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import Answerer, answers_of
 from argus.retrievers.protocol import note_lines, note_of
@@ -109,7 +108,6 @@ class AuthorityAuditResult(Result):
     less the score of the controlling document. median_outranking: median number of documents that
     score above the controlling one (N+). The last two are absent of a retriever, and all but
     documents where none asked.
-    summary.by_rule: the same, by name of a rule.
     summary.relation: see `OpenedAuthority.summary`.
     summary.text_window: how much of the documents the encoder reads. None where not known.
     summary.retriever, summary.queries: retriever that was asked, and how many queries. Absent where
@@ -274,7 +272,6 @@ def _write(
             "not applicable": states[State.NOT_APPLICABLE],
         },
         "proxies": {proxy: _summarise(found, proxy, k) for proxy in PROXIES},
-        "by_rule": _summarise_by_rule(found, k),
         "relation": opened.summary(),
         "text_window": text_window,
         **asking,
@@ -349,15 +346,6 @@ def _pair_table(
     return pa.Table.from_pydict(columns, schema=_SCHEMA)
 
 
-def _summarise_by_rule(found: pa.Table, k: int) -> list[dict[str, Any]]:
-    groups = []
-    for name in sorted(found["rule"].unique().to_pylist()):
-        part = found.filter(pc.equal(found["rule"], name))
-        proxies = {proxy: _summarise(part, proxy, k) for proxy in PROXIES}
-        groups.append({"name": name, "proxies": proxies})
-    return groups
-
-
 def _summarise(found: pa.Table, proxy: str, k: int) -> dict[str, Any]:
     """Return the figures of one proxy. Of several controlling documents the best counts."""
     names = ("rank", "n_plus", "divergence", "reachable")
@@ -408,13 +396,6 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         )
     if "retriever" in summary:
         yield from note_lines(summary["retriever"], summary["queries"])
-    for group in summary["by_rule"] if len(summary["by_rule"]) > 1 else ():
-        shares = ", ".join(
-            f"{proxy} {figures['reachable']:.1%} of {figures['documents']:,}"
-            for proxy, figures in group["proxies"].items()
-            if figures["documents"]
-        )
-        yield f"  {group['name']}: {shares}"
 
 
 def section(folder: Path, authority: Mapping[str, Any]) -> Section:
@@ -453,7 +434,6 @@ def section(folder: Path, authority: Mapping[str, Any]) -> Section:
     ]  # fmt: skip
     tables = {
         "authority_rules": rule_table(authority["relation"]),
-        "authority_groups": _group_table(authority),
         "authority_pairs": table(columns, shown, total=len(measured)),
     }
     parts = [
@@ -466,27 +446,6 @@ def section(folder: Path, authority: Mapping[str, Any]) -> Section:
         f"controls them into the top {authority['k']}: {', '.join(parts) or 'none could be asked'}"
     )
     return Section(plots, tables, brief)
-
-
-def _group_table(authority: Mapping[str, Any]) -> Table:
-    columns = {
-        "rule": "text", "asked with": "text", "documents": "count", "reachable": "share",
-        "95% interval": "interval", "first": "share", "median N+": "count",
-        "mean divergence": "share",
-    }  # fmt: skip
-    groups = [("all", authority["proxies"])]
-    by_rule = authority["by_rule"] if len(authority["by_rule"]) > 1 else []
-    groups += [(group["name"], group["proxies"]) for group in by_rule]
-    rows: list[list[object]] = [
-        [
-            name, proxy, reach["documents"], reach["reachable"], [reach["low"], reach["high"]],
-            reach["first"], reach.get("median_outranking"), reach.get("mean_divergence"),
-        ]
-        for name, proxies in groups
-        for proxy, reach in proxies.items()
-        if reach["documents"]
-    ]  # fmt: skip
-    return table(columns, rows)
 
 
 def _plot_ranks(ranks: Mapping[str, Sequence[int]], k: int, total: int) -> Figure:

@@ -73,7 +73,6 @@ class Judgement(BaseModel):
 SHARES = {
     "correct": "correct", "wrong": "confidently wrong", "uncertain": "uncertain",
     "controlling_hit": "controlling document shown",
-    "wrong_without": "wrong, none shown", "correct_with": "correct, one shown",
 }  # fmt: skip
 
 
@@ -146,9 +145,8 @@ class HarmResult(Result):
     summary.questions: questions that were drawn.
     summary.arms: of each context (arm: superseded, controlling, or the system that served it)
     questions that were asked, failed (answers that could not be had or judged), reasons (why, to
-    how many), and shares (see `share`) of judged answers: correct, wrong (confidently), uncertain,
-    wrong_without (wrong among contexts without a controlling document), correct_with (correct among
-    contexts with one). controlling_hit: contexts with a controlling document.
+    how many), and shares (see `share`) of judged answers: correct, wrong (confidently), uncertain.
+    controlling_hit: contexts with a controlling document.
     summary.answering, judging: usage of both.
     table: one row per question and arm. documents: ids of the documents that were shown, parted by
     "; ". controlling_shown: whether one that controls is among them. verdict: null without one.
@@ -307,8 +305,6 @@ def _figures(arm: str, cases: Sequence[Case]) -> dict[str, Any]:
         "correct": share(case.verdict == "correct" for case in judged),
         "wrong": share(case.verdict == "wrong" for case in judged),
         "uncertain": share(case.verdict == "uncertain" for case in judged),
-        "wrong_without": share(c.verdict == "wrong" for c in judged if not c.holds_gold),
-        "correct_with": share(c.verdict == "correct" for c in judged if c.holds_gold),
     }
 
 

@@ -128,8 +128,7 @@ class LintResult(Result):
     """Result of `lint`. The folder, if there is one, holds all of it, too.
 
     summary.queries: queries of the run by state (total, measured, failed, "not applicable"). With
-    anchors also without_anchor: queries of the run that have none, and not_in_the_run: queries with
-    anchors that the run does not have.
+    anchors also without_anchor: queries of the run that have none.
     summary.documents: documents in the top k of all queries (retrieved), and of these, those that
     are superseded, without_record, and not_in_force yet.
     summary.rates: by the names of `RATES`, each a mean over queries from 0 to 1 (share) with its
@@ -220,20 +219,11 @@ def lint(
         expected = "a run, or --retriever with --queries"
         fix = "Name one of the two; queries have texts to ask."
         raise InputError(got, expected=expected, fix=fix, where=where)
-    if anchors and served and not anchors.keys() & served.keys():
-        first = next(iter(anchors))
-        got = f"none of its {len(anchors):,} queries is in the run; its first is {first!r}"
-        expected = f"query ids of the run, such as {next(iter(served))!r}"
-        fix = "Check that both are of the same queries."
-        raise InputError(got, expected=expected, fix=fix, where="--queries")
     linted = lint_queries(served, authority, k=k, anchors=anchors)
     require_records([id_ for q in linted for id_ in q.retrieved], authority, "RUN")
     summary = _summarise(linted, opened, k, bounds, note["failed"] if note is not None else 0)
     if anchors is not None:
-        summary["queries"] |= {
-            "without_anchor": sum(q.query_id not in anchors for q in linted),
-            "not_in_the_run": len(anchors.keys() - served.keys()),
-        }
+        summary["queries"]["without_anchor"] = sum(q.query_id not in anchors for q in linted)
     if note is not None:
         summary["retriever"] = note
     if folder is None:
@@ -360,8 +350,6 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         yield from note_lines(summary["retriever"], counts["total"])
     if counts.get("without_anchor"):
         yield f"{counts['without_anchor']:,} queries of the run have no anchor in --queries"
-    if counts.get("not_in_the_run"):
-        yield f"WARNING: {counts['not_in_the_run']:,} queries of --queries are not in the run"
     yield from relation_lines(summary["relation"])
     unknown = summary["documents"]["without_record"]
     if unknown:

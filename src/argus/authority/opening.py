@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -120,34 +120,18 @@ def _count_pairs(
 def require_covered(authority: Authority) -> list[dict[str, Any]]:
     """Return the coverage. Raise InputError for a rule that no record can come under.
 
-    No record is then of a type of one side, or none of them has its scope key or its time. One of
-    several types may be absent, unless it is nearly the name of one that is there.
+    No record is then of a type of one side, or none of them has its scope key or its time.
     """
     covered = cover(authority)
-    types = list(dict.fromkeys(record.type for record in authority.records.values()))
     for rule, entry in zip(authority.rules, covered, strict=True):
-        unused = [t for t in types if t not in {*rule.superseding, *rule.superseded}]
-        for type_ in entry["absent"]:
-            side = rule.superseding if type_ in rule.superseding else rule.superseded
-            if set(side) <= set(entry["absent"]) or _close(type_, unused):
-                shown = ", ".join(map(repr, sorted(types)[:20])) or "none"
-                got = f"rule {rule.name!r}: no record is of type {type_!r}"
-                expected = f"one of the types of the records: {shown}"
-                fix = _nearest(type_, types, "Mend the rule, or give all records.")
-                raise InputError(got, expected=expected, fix=fix)
-    for rule, entry in zip(authority.rules, covered, strict=True):
-        for name in ("superseding", "superseded"):
-            if entry[name] == 0:
-                _refuse_side(authority, rule, name)
+        for side in ("superseding", "superseded"):
+            if entry[side] == 0:
+                _refuse_side(authority, rule, side)
     return covered
 
 
-def _close(name: str, names: list[str]) -> list[str]:
-    return difflib.get_close_matches(name, names, n=1)
-
-
-def _nearest(name: str, names: list[str], otherwise: str) -> str:
-    close = _close(name, names)
+def _nearest(name: str, names: Iterable[str], otherwise: str) -> str:
+    close = difflib.get_close_matches(name, list(names), n=1)
     return f"Did you mean {close[0]!r}?" if close else otherwise
 
 
@@ -158,6 +142,12 @@ def _refuse_side(authority: Authority, rule: Rule, side: str) -> None:
     records = [r for r in authority.records.values() if r.type in types]
     meeting = [r for r in records if matches(r)]
     where = f"rule {rule.name!r}: of {len(records):,} records of type {' or '.join(types)}"
+    if not records:
+        known = sorted({record.type for record in authority.records.values()})
+        got = f"rule {rule.name!r}: no record is of type {' or '.join(map(repr, types))}"
+        expected = f"one of the types of the records: {', '.join(map(repr, known[:20]))}"
+        fix = _nearest(types[0], known, "Mend the rule, or give all records.")
+        raise InputError(got, expected=expected, fix=fix)
     if not meeting:
         fix = "Look at the metadata of one of them, and mend the condition."
         got = f"{where}, none meets its condition {dict(rule.condition)}"
@@ -166,15 +156,14 @@ def _refuse_side(authority: Authority, rule: Rule, side: str) -> None:
         if not any(record.values(name) for record in meeting):
             keys = sorted({k for record in meeting for k in record.scope})
             fix = _nearest(name, keys, "Mend the rule or the records.")
-            if not _close(name, keys) and any(name in record.metadata for record in meeting):
+            if any(name in record.metadata for record in meeting):
                 fix = (
                     "It is a column: put it into the records' `entities`, or say in the rules "
                     f"file where it is (`records:`, `scope: {{{name}: {name}}}`: docs/records.md)."
                 )
-            expected = f"one of their keys: {', '.join(map(repr, keys[:20])) or 'none'}"
-            raise InputError(
-                f"{where}, none has the scope key {name!r}", expected=expected, fix=fix
-            )
+            got, expected = f"{where}, none has the scope key {name!r}", "one of their keys: "
+            expected += ", ".join(map(repr, keys[:20])) or "none"
+            raise InputError(got, expected=expected, fix=fix)
     if all(rule.moment(record) is None for record in meeting):
         missing = "publication time" if rule.order is Order.PUBLISHED else "time"
         fix = "Say `order: type` where the type alone decides, or name the column of the time."
@@ -307,15 +296,16 @@ def read_edges(file: Path | str) -> list[Edge]:
     return edges
 
 
-def read_authority(file: Path) -> Authority:
-    """Read the relation that a file of edges makes by itself: its records are ids, no more.
-
-    Raises InputError as `read_edges` does, and for a cycle, with the chain.
-    """
-    edges = read_edges(file)
+def authority_of(edges: Sequence[Edge]) -> Authority:
+    """Return the relation that edges make by themselves. Its records are ids, no more."""
     ids = dict.fromkeys(id_ for edge in edges for id_ in (edge.superseded, edge.superseder))
+    return Authority([Record(id_, "document") for id_ in ids], edges=edges)
+
+
+def read_authority(file: Path) -> Authority:
+    """Read the relation of a file of edges. Raise InputError as `read_edges`, and for a cycle."""
     with located(file):
-        return Authority([Record(id_, "document") for id_ in ids], edges=edges)
+        return authority_of(read_edges(file))
 
 
 def domain_of(source: AuthoritySource) -> Domain:

@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from argus.authority.domains import Domain, load_domain
-from argus.authority.opening import read_edges
-from argus.authority.relation import Authority
-from argus.authority.rules import Edge, Record
+from argus.authority.opening import authority_of, read_edges
+from argus.authority.rules import Edge, Record, located
 from argus.authority.times import Moment
 from argus.data.provenance import content_hash
 from argus.data.rows import id_value, pick_field, read_rows, text_value
@@ -59,12 +58,11 @@ class Proposal(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class ProposalResult(Result):
-    """Proposals, strongest evidence first. `file` holds them, too.
+    """Proposals, strongest evidence first, or those a person accepted. `file` holds them, too.
 
-    summary.records: records that were read.
-    summary.proposals: pairs that were proposed.
-    summary.known: pairs that were left out because an edge holds them already.
-    summary.kinds: proposals by their strongest kind of evidence.
+    summary: of proposing, records that were read, proposals, known (pairs that were left out, as an
+    edge holds them already) and kinds (proposals by their strongest kind of evidence). Of
+    accepting, accepted, rejected and undecided: proposals by decision.
     """
 
     file: Path
@@ -73,34 +71,11 @@ class ProposalResult(Result):
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        summary = self.summary
-        yield f"{summary['proposals']:,} proposals over {summary['records']:,} records"
-        if summary["kinds"]:
-            kinds = ", ".join(f"{n:,} {kind}" for kind, n in summary["kinds"].items())
-            yield f"by their evidence: {kinds}"
-        if summary["known"]:
-            yield f"left out because they are edges already: {summary['known']:,}"
-        yield f"proposals: {self.file}"
-
-
-@dataclass(frozen=True, repr=False)
-class AcceptResult(Result):
-    """Edges of accepted proposals, in `file`.
-
-    summary.accepted, rejected, undecided: proposals by decision.
-    """
-
-    file: Path
-    summary: dict[str, int]
-
-    def headline(self) -> Iterator[str]:
-        """See `Result.headline`."""
-        summary = self.summary
-        yield (
-            f"{summary['accepted']:,} accepted, {summary['rejected']:,} rejected, "
-            f"{summary['undecided']:,} undecided"
-        )
-        yield f"edges: {self.file}"
+        counts = {name: n for name, n in self.summary.items() if name != "kinds"}
+        yield ", ".join(f"{n:,} {name}" for name, n in counts.items())
+        if kinds := self.summary.get("kinds"):
+            yield f"by their evidence: {', '.join(f'{n:,} {kind}' for kind, n in kinds.items())}"
+        yield f"written: {self.file}"
 
 
 def propose_supersessions(
@@ -150,7 +125,7 @@ def accept_proposals(
     file: Annotated[Path | str, Option(argument="PROPOSALS")],
     *,
     out: Annotated[Path | str, Option(("--to",)), OUTPUT],
-) -> AcceptResult:
+) -> ProposalResult:
     """Write the accepted ones of PROPOSALS as edges with their evidence, for --edges.
 
     Edges that make a cycle are refused.
@@ -168,13 +143,8 @@ def accept_proposals(
         got = f"none of {len(proposals):,} proposals is accepted"
         expected = "accept in the column `decision` of at least one"
         raise InputError(got, expected=expected, fix="Decide them first.", where=Path(file))
-    ids = dict.fromkeys(id_ for p in accepted for id_ in (p.superseder, p.superseded))
-    edges = [Edge(p.superseder, p.superseded) for p in accepted]
-    try:
-        Authority([Record(id_, "document") for id_ in ids], edges=edges)
-    except InputError as error:
-        fix = "Reject one of the chain."
-        raise InputError(error.got, expected="no cycle", fix=fix, where=Path(file)) from error
+    with located(Path(file)):
+        authority_of([Edge(p.superseder, p.superseded) for p in accepted])
     rows: Iterator[dict[str, object]] = (
         {"superseder": p.superseder, "superseded": p.superseded, "rule": f"{p.kind}, accepted",
          "confidence": 1.0, "evidence": p.evidence}
@@ -183,7 +153,8 @@ def accept_proposals(
     write_jsonl(Path(out), rows)
     counts = Counter(p.decision for p in proposals)
     names = {"accepted": "accept", "rejected": "reject", "undecided": ""}
-    return AcceptResult(Path(out), {name: counts[decision] for name, decision in names.items()})
+    summary = {name: counts[decision] for name, decision in names.items()}
+    return ProposalResult(Path(out), summary, accepted)
 
 
 def write_proposals(file: Path, proposals: Iterable[Proposal]) -> None:

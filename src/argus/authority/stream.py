@@ -62,15 +62,10 @@ class Stream:
     A result is front(cl(A)) of some anchors A, nearest first. The stream owns the authority: change
     it by these methods alone. Explicit edges are of ids, not of texts: those of a deleted record
     hold again as soon as both of its records are there, as if the relation had been built anew. An
-    insertion costs a search in each bucket of the record, and its output. Raises InputError for a
-    view of an earlier time.
+    insertion costs a search in each bucket of the record, and its output.
     """
 
     def __init__(self, authority: Authority) -> None:
-        if authority.is_view:
-            expected = "the relation itself"
-            fix = "Stream into the Authority, and ask `as_of` of it."
-            raise InputError("a view of an earlier time", expected=expected, fix=fix)
         self.authority = authority
         self._anchors: dict[str, tuple[str, ...]] = {}  # by key
         # Results that hold, by key: the frontier, the heads (a part of the closure: its active
@@ -149,12 +144,11 @@ class Stream:
 
     def is_stale(self, key: str) -> bool:
         """Return whether a change has invalidated a cached result since it was asked for."""
-        self._watched(key)
         return key not in self._fresh
 
     def result(self, key: str) -> tuple[str, ...]:
         """Return a cached result, computed anew only when it is stale."""
-        anchors, relation, ends = self._watched(key), self.authority, dict[Place, int]()
+        anchors, relation, ends = self._anchors[key], self.authority, dict[Place, int]()
         if key not in self._fresh:
             there = [id_ for id_ in anchors if id_ in relation]
             heads = tuple(relation.heads(there, covered=ends))
@@ -164,12 +158,6 @@ class Stream:
                 self._least.setdefault(place, SortedList()).add((end, key))
             self._fresh[key] = tuple(filter(relation.is_active, heads)), heads, ends
         return self._fresh[key][0]
-
-    def _watched(self, key: str) -> tuple[str, ...]:
-        if key not in self._anchors:
-            expected, fix = "a key that is watched", "Watch its anchors first."
-            raise InputError(f"no cached result {key!r}", expected=expected, fix=fix)
-        return self._anchors[key]
 
     def _edges(self, id_: str) -> list[Edge]:
         """Return the explicit edges of a record, in both directions."""

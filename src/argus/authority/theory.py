@@ -4,10 +4,6 @@
 authority (Def. 4, Corollary 1), `scope_ambiguity` how many documents share a scope (Def. 5,
 Proposition 2). `benchmarks.judging` counts the factors of TCA (Proposition 1). Where the printed
 statement leaves a case open, the docstring settles it.
-
-`supersession_graph` is the Retrieved-Set Supersession Graph: the paper's way to the frontier,
-without an index, by rule checks on every pair of a few documents. `Authority` finds the same by
-look-ups and is compared with it.
 """
 
 from __future__ import annotations
@@ -19,7 +15,7 @@ from functools import cache
 
 import numpy as np
 
-from argus.authority.relation import Authority, Link, chain_to, reach
+from argus.authority.relation import Authority, Link, chain_to
 from argus.authority.rules import Record, Rule, find_record
 from argus.authority.scopes import Place
 from argus.data.documents import listed
@@ -133,18 +129,14 @@ def divergence(
     stand below all listed ones: where a run was cut above F(q), Δ is infinite and N+ is the length
     of the run, as Corollary 1 needs. Give 0.0 for BM25 runs, which list scores above 0. A document
     without a record controls itself. Documents that are not in force are left out. Raises
-    InputError where nothing is scored, and for scores that are not numbers.
+    InputError where nothing is scored.
     """
     there = {i: s for i, s in scores.items() if i not in authority or authority.in_force(i)}
     values = np.array(list(there.values()), np.float64)
-    if not there:
-        expected = "a score for one document at least"
+    if not there or not np.isfinite(values.max()):
+        expected = "a finite score for one document at least"
         fix = "Leave out queries for which nothing was retrieved."
         raise InputError("no document in force is scored", expected=expected, fix=fix)
-    if np.isnan(values).any() or math.isnan(absent) or not np.isfinite(values.max()):
-        got = "a score that is no number, or a highest score that is infinite"
-        fix = "Look at what the retriever computes for this query."
-        raise InputError(got, expected="finite scores", fix=fix)
     if absent > values.min():
         got = f"absent={absent}, above the lowest score {values.min()}"
         expected = "documents that are not listed to score no higher than those that are"
@@ -200,98 +192,6 @@ def scope_ambiguity(
         scope = {entity for id_ in ids for entity in index.entities(authority.record(id_))}
     sharing = [id_ for id_ in index.sharing(scope) if authority.in_force(id_)]
     return ScopeAmbiguity(len(sharing), len(authority.closure(ids)))
-
-
-def scope_ceiling(
-    ambiguities: Sequence[ScopeAmbiguity], anchored: Sequence[bool], *, chains: int = 1
-) -> float:
-    """Return Proposition 2's bound, the mean of φ(q)·R_anchor(q) over queries.
-
-    anchored: whether a gold anchor was retrieved. chains: number of chains whose heads the
-    algorithm serves. The printed bound is for one. With m of them it is min(1, m·φ). It holds in
-    the mean over exchangeable chains of equal length with the anchor at the bottom. An algorithm
-    can beat it on a corpus whose times tell the chains apart. Raises InputError without queries.
-    """
-    if not ambiguities or len(ambiguities) != len(anchored):
-        got = f"{len(ambiguities)} ambiguities for {len(anchored)} queries"
-        expected = "one of each per query, and a query at least"
-        raise InputError(got, expected=expected, fix="Give both for the same queries.")
-    pairs = zip(ambiguities, anchored, strict=True)
-    bounds = (min(1.0, chains * a.phi) for a, has_anchor in pairs if has_anchor)
-    return math.fsum(bounds) / len(ambiguities)
-
-
-@dataclass(frozen=True, slots=True)
-class SupersessionGraph:
-    """Supersessions that rules find between the pairs of a set of documents.
-
-    links: direct supersessions, one per pair and rule that holds of it.
-    checks: rule checks made: n·(n-1)·m, at most the |R_σ|²·m of Proposition 3 (ii).
-    """
-
-    documents: tuple[str, ...]
-    links: tuple[Link, ...]
-    checks: int
-
-    @property
-    def frontier(self) -> list[str]:
-        """front(R_σ): the documents that none of the others supersedes, in the order given."""
-        superseded = {link.superseded for link in self.links}
-        return [id_ for id_ in self.documents if id_ not in superseded]
-
-    def closure(self, anchors: Iterable[str]) -> list[str]:
-        """Return the anchors and their superseders by chains within the graph, nearest first."""
-        above: dict[str, list[Link]] = {}
-        for link in self.links:
-            above.setdefault(link.superseded, []).append(link)
-        return list(reach(anchors, lambda id_: above.get(id_, ())))
-
-    def controlling(self, anchors: Iterable[str]) -> list[str]:
-        """Return the frontier as far as chains lead to it from the anchors, nearest first."""
-        frontier = set(self.frontier)
-        return [id_ for id_ in self.closure(anchors) if id_ in frontier]
-
-
-def supersession_graph(records: Iterable[Record], rules: Sequence[Rule]) -> SupersessionGraph:
-    """Apply every rule to every ordered pair of records, each id once.
-
-    Rules alone decide: explicit edges are not known here, and whoever asks about an earlier time
-    gives the records that were in force then.
-    """
-    members = list({record.id: record for record in records}.values())
-    links: list[Link] = []
-    checks = 0
-    for older in members:
-        for newer in members:
-            for rule in rules if newer is not older else ():
-                checks += 1
-                if rule.holds(older, newer):
-                    link = Link(older.id, newer.id, rule.name, rule.relation, rule.confidence)
-                    links.append(link)
-    return SupersessionGraph(tuple(record.id for record in members), tuple(links), checks)
-
-
-def neighbourhood(
-    anchors: Iterable[str], authority: Authority, index: EntityIndex, *, hops: int | None = 1
-) -> list[Record]:
-    """Return the records in force that share an entity with an anchor, the anchors first.
-
-    hops: 1 is D_σ of the anchors (Def. 5), the paper's neighbourhood. A chain whose scopes have
-    several keys can leave it, since ⇝ is transitive and sharing an entity is not. 2 adds the
-    records that share an entity with those. None goes on until nothing is new and holds every chain
-    of rules that `index` was built with. Raises InputError for an unknown anchor.
-    """
-    members = {id_: authority.record(id_) for id_ in anchors}
-    shared: set[Entity] = set()
-    fresh = list(members.values())
-    while fresh and hops != 0:
-        entities = {entity for record in fresh for entity in index.entities(record)} - shared
-        shared |= entities
-        ids = [id_ for id_ in index.sharing(entities) if id_ not in members]
-        fresh = [authority.record(id_) for id_ in ids if authority.in_force(id_)]
-        members.update((record.id, record) for record in fresh)
-        hops = None if hops is None else hops - 1
-    return list(members.values())
 
 
 class EntityIndex:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
@@ -37,20 +38,11 @@ def date_form(form: str) -> str:
 
 
 def read_form(text: str, forms: Iterable[str]) -> tuple[datetime, str] | None:
-    """Return the date in one of the forms, and the form. None where none fits.
-
-    Raises ValueError where two forms read it differently.
-    """
-    readings: dict[datetime, str] = {}
+    """Return the date in the first form that fits, and the form. None where none does."""
     for form in forms:
-        try:
-            readings.setdefault(datetime.strptime(text, form), form)
-        except ValueError:
-            continue
-    if len(readings) > 1:
-        days = " or ".join(f"{day:%Y-%m-%d} by {form}" for day, form in readings.items())
-        raise ValueError(f"is {days}")
-    return next(iter(readings.items()), None)
+        with suppress(ValueError):
+            return datetime.strptime(text, form), form
+    return None
 
 
 FOREVER = 2**63 - 1  # microseconds since 1970, later than any moment

@@ -35,10 +35,9 @@ from argus.authority.theory import Entity, ScopeNames
 from argus.errors import InputError
 from argus.measures.intervals import wilson
 
-EXACT_EDGES = 16  # uncertain edges of a part that is worked out exactly: 65,536 outcomes
 MAX_LINKS = 200_000  # supersessions between the given records
+EXACT_EDGES = 16  # uncertain edges of a part that is worked out exactly: 65,536 outcomes
 MAX_SCOPES = 10  # scopes of a posterior that an answer names
-MAX_DRAWS = 500_000_000  # uncertain edges times samples
 
 Bits = npt.NDArray[np.uint8]
 # superseded -> (superseder, relation) -> probability that one of their edges holds.
@@ -92,20 +91,11 @@ def safe_frontier(
 
     exact_edges: parts with up to so many uncertain edges (at most 20) are exact. The others take
     `samples` random outcomes, and their share decides. Records not in force at the time of a view
-    are not in S. Raises InputError for an unknown id, alpha outside [0, 1], no samples, and where
-    too much lies between the records.
+    are not in S. Raises InputError for an unknown id, and alpha outside [0, 1].
     """
-    default = "Leave it out for the default."
-    for is_good, got, expected, fix in (
-        (0 <= alpha <= 1, f"alpha {alpha}", "a probability from 0 to 1", "0.95 is a usual choice."),
-        (samples >= 1, f"{samples} samples", "1 or more", default),
-        (
-            0 <= exact_edges <= 20, f"exact_edges {exact_edges}",
-            "0 to 20: every edge more doubles the work", default,
-        ),
-    ):  # fmt: skip
-        if not is_good:
-            raise InputError(got, expected=expected, fix=fix)
+    if not 0 <= alpha <= 1:
+        expected, fix = "a probability from 0 to 1", "0.95 is a usual choice."
+        raise InputError(f"alpha {alpha}", expected=expected, fix=fix)
     members = list(dict.fromkeys(filter(authority.in_force, ids)))
     links = _between(authority, members)
     rng = np.random.default_rng(seed)
@@ -128,12 +118,10 @@ def _between(authority: Authority, members: Sequence[str]) -> Links:
         for link in dict.fromkeys(part.links(id_)):  # two shared entities are one rule check
             n += 1
             if n > MAX_LINKS:
-                raise InputError(
-                    f"more than {MAX_LINKS:,} supersessions between {len(members):,} records",
-                    expected="few enough to weigh every one of them",
-                    fix="Ask for fewer records at once, or of narrower scopes; the closure at a "
-                    "threshold (theta) has no such limit.",
-                )
+                got = f"more than {MAX_LINKS:,} supersessions between {len(members):,} records"
+                expected = "few enough to weigh every one of them"
+                fix = "Ask for fewer records, or follow edges of a confidence (theta) alone."
+                raise InputError(got, expected=expected, fix=fix)
             key, others = (link.superseder, link.relation), weights.setdefault(id_, {})
             others[key] = 1 - (1 - others.get(key, 0.0)) * (1 - link.confidence)
     return weights
@@ -169,10 +157,6 @@ def _chances(
         return {
             id_: Chance(float(np.clip(weights[~dominated[id_]].sum(), 0, 1))) for id_ in members
         }
-    if n * samples > MAX_DRAWS:
-        got = f"{n:,} uncertain supersessions in one part, {samples:,} samples"
-        fix = "Take fewer samples, or ask for fewer records at once."
-        raise InputError(got, expected=f"at most {MAX_DRAWS:,} draws", fix=fix)
     holds = [np.packbits(rng.random(samples) < p) for p in uncertain]
     dominated = _dominated(links, set(members), holds, samples)
     chances = {}
@@ -291,10 +275,6 @@ def _shared(votes: Iterable[tuple[Iterable[Entity], float]]) -> dict[Entity, flo
 
 
 def _softmax(scores: Mapping[str, float], temperature: float) -> dict[str, float]:
-    for id_, score in scores.items():
-        if not math.isfinite(score):
-            got = f"document {id_!r} has the score {score}"
-            raise InputError(got, expected="a number", fix="Look at what the first stage returned.")
     top = max(scores.values(), default=0.0)
     return {id_: math.exp((score - top) / temperature) for id_, score in scores.items()}
 

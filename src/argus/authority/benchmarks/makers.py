@@ -61,6 +61,7 @@ from argus.authority.relation import Authority
 from argus.authority.rules import Edge, Record, Rule, ScopeKey
 from argus.authority.times import Moment, parse_moment
 from argus.errors import InputError
+from argus.evaluation.config import refuse_beside
 
 START = datetime(2023, 1, 2, tzinfo=UTC)
 DAY = 24 * 60  # minutes
@@ -519,10 +520,10 @@ def open_benchmark(
     """
     is_name = isinstance(benchmark, str) and benchmark in MAKERS
     files: dict[str, Path | None] = {"corpus": None, "queries": None}
-    if queries is not None and (is_name or isinstance(benchmark, Benchmark)):
-        got = f"questions {str(queries)!r} for a benchmark that has its own"
-        expected = "--queries with a folder"
-        raise InputError(got, expected=expected, fix="Leave it out.", where="--queries")
+    if is_name or isinstance(benchmark, Benchmark):
+        refuse_beside("a benchmark that has its own", "those of a folder", queries=queries)
+    else:
+        refuse_beside("a folder", "it is what it is", contaminated=contaminated)
     if isinstance(benchmark, Benchmark):
         made, files["corpus"] = benchmark, benchmark.file
     elif is_name:
@@ -533,10 +534,6 @@ def open_benchmark(
             got = f"no benchmark or folder {str(benchmark)!r}"
             expected = f"one of {', '.join(MAKERS)}, a folder, or car:FILE for a released file"
             raise InputError(got, expected=expected, fix="Check the name.", where="--benchmark")
-        if contaminated:
-            got, expected = "contaminated, and read from a folder", ", ".join(MAKERS)
-            fix, where = "Leave it out: a folder is what it is.", "--contaminated"
-            raise InputError(got, expected=f"--contaminated with {expected}", fix=fix, where=where)
         file = folder / (QUERIES if queries is None else queries)
         if queries is not None and Path(queries).is_file() and not file.is_file():
             file = Path(queries)

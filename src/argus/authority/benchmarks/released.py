@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -54,21 +54,6 @@ SCOPE = ("employee", "ticker")
 RIGHT_FILE = "Check that this is the right file."
 
 
-class Parts(NamedTuple):
-    """Contents of a released file. A document may come again with the same text."""
-
-    records: dict[str, Record]
-    questions: list[Question]
-    edges: dict[tuple[str, str], Edge]
-
-    def add(self, records: Iterable[Record], where: Location | Path) -> None:
-        """Add records. Raise InputError for one id of two texts."""
-        for record in records:
-            if self.records.setdefault(record.id, record).text != record.text:
-                got, expected = f"two documents have the id {record.id!r}", "one text per id"
-                raise InputError(got, expected=expected, fix="Rename one of the two.", where=where)
-
-
 def read_released(
     file: Path,
     *,
@@ -89,26 +74,41 @@ def read_released(
     rows = list(_rows(file))
     if split is not None:
         rows = _of_split(rows, file, split)
-    parts, texts = Parts({}, [], {}), _texts(queries, "query")
-    if any(EVENTS in row.values for row in rows[:1]):
-        _read_events(rows, parts, texts)
-    else:
-        _read_pairs(rows, parts, texts, file, queries)
-    if distractors is not None:
-        parts.add(map(_distractor, read_rows(distractors)), distractors)
+    if not rows:
+        raise InputError("no row in it", expected="at least one", fix=RIGHT_FILE, where=file)
+    texts = _texts(queries, "query")
+    read = _read_events if EVENTS in rows[0].values else _read_pairs
+    records: dict[str, Record] = {}
+    questions: list[Question] = []
+    edges: dict[tuple[str, str], Edge] = {}
+    for row, (own, question, links) in zip(rows, read(rows, texts), strict=True):
+        _add(records, own, row)
+        questions.append(question)
+        edges |= {(edge.superseder, edge.superseded): edge for edge in links}
+    for row in read_rows(distractors) if distractors is not None else ():
+        _add(records, [_distractor(row)], row)
     same: dict[str, list[str]] = {}  # ids of the documents of one text
-    for record in parts.records.values():
+    for record in records.values():
         same.setdefault(record.text, []).append(record.id)
-    questions = [
-        replace(q, equivalent=tuple(dict.fromkeys([
-            *q.gold, *(id_ for gold in q.gold for id_ in same[parts.records[gold].text])
-        ])))
-        for q in parts.questions
-    ]  # fmt: skip
+    for n, q in enumerate(questions):
+        alike = [id_ for gold in q.gold for id_ in same[records[gold].text]]
+        questions[n] = replace(q, equivalent=tuple(dict.fromkeys([*q.gold, *alike])))
     return Benchmark(
-        file.stem, list(parts.records.values()), questions, list(parts.edges.values()),
+        file.stem, list(records.values()), questions, list(edges.values()),
         hypotheticals=_texts(hypotheticals, "hypothetical"), file=file,
     )  # fmt: skip
+
+
+# Documents, question and supersessions of a row. A document may come again with the same text.
+Part = tuple[Sequence[Record], Question, Sequence[Edge]]
+
+
+def _add(records: dict[str, Record], own: Sequence[Record], row: Row) -> None:
+    """Add documents. Raise InputError for one id of two texts."""
+    for record in own:
+        if records.setdefault(record.id, record).text != record.text:
+            got, expected = f"two documents have the id {record.id!r}", "one text per id"
+            raise InputError(got, expected=expected, fix="Rename one of the two.", where=row.at())
 
 
 def _rows(file: Path) -> Iterator[Row]:
@@ -132,7 +132,7 @@ def _of_split(rows: list[Row], file: Path, split: Path) -> list[Row]:
     if not split.is_file():
         expected, fix = "ids of questions, one per line", "Check the name of the split."
         raise InputError("no such file", expected=expected, fix=fix, where=split)
-    ids = split.read_text(encoding="utf-8").split()
+    ids = dict.fromkeys(split.read_text(encoding="utf-8").split())
     known = {_question_id(row): row for row in rows}
     unknown = next((id_ for id_ in ids if id_ not in known), None)
     if unknown is not None or not ids:
@@ -140,16 +140,15 @@ def _of_split(rows: list[Row], file: Path, split: Path) -> list[Row]:
         expected = f"ids such as {next(iter(known), 'FIN-00001')!r}"
         fix = "Check that split and questions are of one set."
         raise InputError(got, expected=expected, fix=fix, where=split)
-    members = set(ids)
-    return [row for id_, row in known.items() if id_ in members]
+    return [row for id_, row in known.items() if id_ in ids]
 
 
 def _question_id(row: Row) -> str:
     return id_value(row, pick_field(row, ["example_id", "id"], what="question id"))
 
 
-def _read_events(rows: Iterable[Row], parts: Parts, texts: Mapping[str, str]) -> None:
-    """Read questions, each with all the events of its scope."""
+def _read_events(rows: Sequence[Row], texts: Mapping[str, str]) -> Iterator[Part]:
+    """Yield questions, each with all the events of its scope."""
     for row in rows:
         scope = {key: text_value(row, key) for key in SCOPE if row.values.get(key)}
         events = [
@@ -162,51 +161,33 @@ def _read_events(rows: Iterable[Row], parts: Parts, texts: Mapping[str, str]) ->
             )
             for one in _objects(row, EVENTS)
         ]
-        parts.add(events, row.at(EVENTS))
-        known = [event.id for event in events]
-        own = {(e.superseder, e.superseded): e for e in _edges(row, known)}
-        parts.edges.update(own)
+        known, hops = [event.id for event in events], _objects(row, PROVENANCE)
+        pairs = [(one, "event_id", "supersedes") for one in hops if one.values.get("supersedes")]
+        pairs = pairs or [(one, "trigger_id", "target_id") for one in _objects(row, EDGES)]
+        edges = [
+            Edge(id_value(one, newer), id_value(one, older), text_value(one, "rule") or "given")
+            for one, newer, older in pairs
+        ]
         # The events that answer a question, oldest first: its provenance, or all it has.
-        chain = [id_value(hop, "event_id") for hop in _objects(row, PROVENANCE)] or known
-        unknown = next((id_ for id_ in chain if id_ not in known), None)
-        if unknown is not None or not chain:
-            got = "no event" if unknown is None else f"{unknown!r} is no event of the question"
-            expected, fix, where = (
-                f"ids of its {EVENTS!r}",
-                "Mend the question.",
-                row.at(PROVENANCE),
-            )
-            raise InputError(got, expected=expected, fix=fix, where=where)
-        older = {superseded for _, superseded in own}
-        gold = chain[-1:] if row.values.get(PROVENANCE) else [e for e in chain if e not in older]
-        if not gold:
-            got = "every event is superseded by another"
-            fix = "Mend the supersessions of the question."
-            raise InputError(got, expected="one that controls", fix=fix, where=row.at())
+        chain = [id_value(one, "event_id") for one in hops] or known
+        named = [*chain, *(id_ for edge in edges for id_ in (edge.superseder, edge.superseded))]
+        unknown = next((id_ for id_ in named if id_ not in known), None)
+        older_ids = {edge.superseded for edge in edges}
+        gold = chain[-1:] if hops else [id_ for id_ in chain if id_ not in older_ids]
+        if unknown is not None or not gold:
+            got = "no event that controls"
+            if unknown is not None:
+                got = f"{unknown!r} is no event of the question"
+            expected, where = f"ids of its {EVENTS!r}, and one that controls", row.at()
+            raise InputError(got, expected=expected, fix="Mend the question.", where=where)
         id_, hop = _question_id(row), text_value(row, "hop_type")
         digit = hop.removeprefix("type")[:1]  # T0 for "type0_no_supersession"
-        parts.questions.append(
-            Question(
-                id_, texts.get(id_) or _text(row, "query"), tuple(gold), tuple(chain[:1]),
-                tuple(chain), scope=scope, answer=text_value(row, "answer"),
-                hop=f"T{digit}" if hop.startswith("type") and digit.isdigit() else hop,
-            )
+        question = Question(
+            id_, texts.get(id_) or _text(row, "query"), tuple(gold), tuple(chain[:1]),
+            tuple(chain), scope=scope, answer=text_value(row, "answer"),
+            hop=f"T{digit}" if hop.startswith("type") and digit.isdigit() else hop,
         )  # fmt: skip
-
-
-def _edges(row: Row, known: Iterable[str]) -> Iterator[Edge]:
-    """Yield the supersessions of a question: of its provenance, or of its own list of edges."""
-    hops = _objects(row, PROVENANCE)
-    pairs = [(hop, "event_id", "supersedes") for hop in hops if hop.values.get("supersedes")] or [
-        (edge, "trigger_id", "target_id") for edge in _objects(row, EDGES)
-    ]
-    for one, newer, older in pairs:
-        ids = id_value(one, newer), id_value(one, older)
-        unknown = next((id_ for id_ in ids if id_ not in known), None)
-        if unknown is not None:
-            got, expected = f"{unknown!r} is no event of the question", f"ids of its {EVENTS!r}"
-            raise InputError(got, expected=expected, fix="Mend the id.", where=one.at())
-        yield Edge(*ids, rule=text_value(one, "rule") or "given")
+        yield events, question, edges
 
 
 def _objects(row: Row, field: str) -> list[Row]:
@@ -217,12 +198,8 @@ def _objects(row: Row, field: str) -> list[Row]:
     return [Row(value, row.file, row.line) for value in values]
 
 
-def _read_pairs(
-    rows: list[Row], parts: Parts, texts: Mapping[str, str], file: Path, queries: Path | None
-) -> None:
-    """Read pairs of a superseded and a superseding document, each with a question."""
-    if not rows:
-        raise InputError("no pair in it", expected="at least one", fix=RIGHT_FILE, where=file)
+def _read_pairs(rows: Sequence[Row], texts: Mapping[str, str]) -> Iterator[Part]:
+    """Yield pairs of a superseded and a superseding document, each with a question."""
     fields = rows[0].values.keys()
     name = next((n for n, (old, new) in SHAPES.items() if {old.text, new.text} <= fields), None)
     if name is None:
@@ -237,34 +214,32 @@ def _read_pairs(
         times[named] += 1
         if times[named] > 1:  # 14 ids of legal_scotus_expanded_pairs.json are of two pairs each
             id_ = f"{named}-{times[named]}"
-        whole = replace(row, values={**row.values, "id": id_})
-        older, newer = (_document(whole, side) for side in SHAPES[name])
-        parts.add((older, newer), row.at())
-        parts.edges[newer.id, older.id] = Edge(newer.id, older.id)
+        older, newer = (_document(row, id_, side) for side in SHAPES[name])
         if named in texts:
             text = texts[named]
-        elif "query" in row.values and queries is None:
+        elif "query" in row.values and not texts:
             text = _text(row, "query")
-        elif name in TEMPLATES and queries is None:
+        elif name in TEMPLATES and not texts:
             text = TEMPLATES[name].format(original_case=text_value(row, "original_case"))
         else:
             got = f"pair {named!r} has no question"
             expected = "a question for every pair: rows of id and query"
             fix = "Name their file (queries=FILE), such as ghsa_freeform_cache.jsonl."
-            raise InputError(got, expected=expected, fix=fix, where=queries or row.at("query"))
+            raise InputError(got, expected=expected, fix=fix, where=row.at("query"))
         chain, scope = (older.id, newer.id), {k: " ".join(older.values(k)) for k in older.scope}
-        parts.questions.append(Question(id_, text, chain[1:], chain[:1], chain, scope=scope))
+        question = Question(id_, text, chain[1:], chain[:1], chain, scope=scope)
+        yield (older, newer), question, [Edge(newer.id, older.id)]
 
 
-def _document(row: Row, side: Side) -> Record:
+def _document(row: Row, id_: str, side: Side) -> Record:
     """Return one of the documents of a pair."""
-    expected, fix = "the text of the document", "Write it, or remove the pair."
-    text = _text(row, side.text, expected, fix)
     scope = {
-        key: text_value(row, field) for key, field in side.scope.items() if row.values.get(field)
+        key: id_ if field == "id" else text_value(row, field)
+        for key, field in side.scope.items()
+        if row.values.get(field)
     }
     time = parse_moment(row.values.get(side.time), where=row.at(side.time)) if side.time else None
-    return Record(f"{id_value(row, 'id')}#{side.type}", side.type, time, scope, text)
+    return Record(f"{id_}#{side.type}", side.type, time, scope, _text(row, side.text))
 
 
 def _distractor(row: Row) -> Record:
@@ -281,16 +256,13 @@ def _distractor(row: Row) -> Record:
 
 
 def _texts(file: Path | None, field: str) -> dict[str, str]:
-    if file is None:
-        return {}
-    return {_question_id(row): _text(row, field) for row in read_rows(file)}
+    rows = read_rows(file) if file is not None else ()
+    return {_question_id(row): _text(row, field) for row in rows}
 
 
-def _text(
-    row: Row, field: str, expected: str = "a text", fix: str = "Write it, or remove the row."
-) -> str:
-    pick_field(row, [field], what="text")
-    text = text_value(row, field)
+def _text(row: Row, field: str) -> str:
+    text = text_value(row, pick_field(row, [field], what="text"))
     if not text.strip():
-        raise InputError("no text", expected=expected, fix=fix, where=row.at(field))
+        fix = "Write it, or remove the row."
+        raise InputError("no text", expected="a text", fix=fix, where=row.at(field))
     return text

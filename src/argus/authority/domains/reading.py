@@ -23,7 +23,7 @@ from argus.authority.domains.spec import (
     ValueSpec,
     scalar_text,
 )
-from argus.authority.rules import OWN_ID, Record, Rule, ScopeKey, Values
+from argus.authority.rules import Record, Rule, ScopeKey, Values
 from argus.authority.times import Moment, parse_moment, zone_named
 from argus.data.documents import CORPUS_STEMS, ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS, find_file
 from argus.data.fields import FieldPath
@@ -156,18 +156,15 @@ def record_of_columns(
 
 
 def _needed(source: Source, name: str | None, names: Sequence[str], what: str) -> str:
-    if name is None:
+    text = _text(source, name)
+    if not text.strip():
         got = f"no {what} among {', '.join(map(repr, source.values)) or 'no fields'}"
-        expected = f"one of {', '.join(map(repr, names))}"
+        if name is not None:
+            got = f"{source.values[name]!r} is no {what}"
+        expected = f"text in one of {', '.join(map(repr, names))}"
         fix = "Rename the field, or say in the domain file where it is (`records`)."
-        raise InputError(got, expected=expected, fix=fix, where=source.at())
-    value = source.values[name]
-    if not isinstance(value, str) or not value.strip():
-        got = f"{value!r} is no {what}"
-        fix = f'Write it as text: "{value}".' if value else f"Give the record its {what}."
-        raise InputError(got, expected="text that is not empty", fix=fix, where=source.at(name))
-    scalar_text(value, name, source.at)
-    return value
+        raise InputError(got, expected=expected, fix=fix, where=source.at(name or ""))
+    return text
 
 
 def _text(source: Source, name: str | None) -> str:
@@ -176,7 +173,7 @@ def _text(source: Source, name: str | None) -> str:
         return ""
     if not isinstance(value, str):
         got = f"{value!r} is of type {type(value).__name__}"
-        fix = "Write it as text, or say in the domain file where the text is (`records`)."
+        fix = f'Write it as text: "{value}".'
         raise InputError(got, expected="text", fix=fix, where=source.at(name))
     scalar_text(value, name, source.at)
     return value
@@ -414,8 +411,6 @@ def write_rules(path: Path, rules: Sequence[Rule], name: str = "rules") -> None:
     """Write rules as a domain file that `load_domain` reads back as they are."""
     content = {"name": name, "rules": [_plain(rule) for rule in rules]}
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=1000)
-    if yaml.safe_load(text) != content:  # PyYAML leaves a few line breaks of Unicode bare
-        text = yaml.safe_dump(content, sort_keys=False, width=1000)
     write_whole(path, text)
 
 
@@ -443,7 +438,6 @@ def _domain(text: str, file: Path) -> Domain:
     if spec.unmatched not in ("error", "skip"):
         fix = nearest(spec.unmatched, ["error", "skip"])
         raise where.error(("unmatched",), f"{spec.unmatched!r}", "error or skip", fix)
-    _check_names(spec, rules, where)
     return Domain(
         name=spec.name or file.stem,
         rules=rules,
@@ -461,27 +455,3 @@ def _rule(spec: RuleSpec, place: Place, where: YamlFile) -> Rule:
         return Rule(**fields)
     except InputError as error:
         raise where.error(place, error.got, error.expected, error.fix) from error
-
-
-def _check_names(spec: DomainSpec, rules: Sequence[Rule], where: YamlFile) -> None:
-    """Refuse types and scope keys of rules that no record shape makes: a typo would go unseen."""
-    shapes = spec.records or []
-    types = [shape.type.constant for shape in shapes]
-    if not shapes or None in types:
-        return
-    for i, rule in enumerate(rules):
-        for side in ("superseding", "superseded"):
-            named: tuple[str, ...] = getattr(rule, side)
-            for type_ in named:
-                if type_ not in types:
-                    names = sorted({str(t) for t in types})
-                    got, expected = f"no record shape is of type {type_!r}", ", ".join(names)
-                    fix = nearest(type_, names)
-                    raise where.error(("rules", i, side), got, f"one of {expected}", fix)
-            keys = sorted({k for s in shapes if s.type.constant in named for k in s.scope})
-            for j, key in enumerate(getattr(scope, side) for scope in rule.scope):
-                if key not in (*keys, OWN_ID):
-                    got = f"no record of type {' or '.join(named)} has the scope key {key!r}"
-                    expected = f"one of {', '.join(keys) or '(no key)'}"
-                    place = ("rules", i, "scope", j)
-                    raise where.error(place, got, expected, nearest(key, keys))

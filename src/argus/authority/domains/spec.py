@@ -246,17 +246,12 @@ class ValueSpec(Strict):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        groups = self.template.groups if self.template else []
-        known = self.pattern.groups if self.pattern else -1
         if self.path is None and (self.template is None or self.pattern is not None):
             raise problem("no path", "path: where the value is", "Add the key.")
-        if groups and self.pattern is None:
-            got = f"{{{groups[0]}}} without a pattern"
-            raise problem(got, "pattern: beside it", "Add the pattern.")
-        if groups and max(groups) > known:
-            got = f"the template names group {max(groups)}, the pattern has {known}"
-            expected = "a group of the pattern; {0} is all that it matches"
-            raise problem(got, expected, "Add a group in (...), or name another.")
+        groups = self.template.groups if self.template else []
+        if groups and max(groups) > (self.pattern.groups if self.pattern else -1):
+            got = f"the template names group {max(groups)}, and the pattern has no such group"
+            raise problem(got, "a group of `pattern`; {0} is all that it matches", "Add it.")
         if self.template and self.template.has_relative and (self.path is None or self.pattern):
             raise problem("{.path} with nothing to look in", "path: without pattern", "Mend it.")
         return self
