@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import math
-import re
-
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -11,13 +8,11 @@ from argus.authority.relation import Authority
 from argus.authority.rules import Record, Rule
 from argus.authority.theory import ScopeNames
 from argus.authority.variants import (
-    LatentConfig,
     expectation,
     map_frontier,
     map_scope,
     scope_posterior,
 )
-from argus.errors import InputError
 from tests.support.draws import examples
 from tests.support.relations import Naive, relations
 
@@ -85,17 +80,3 @@ def test_expectation_is_the_sum_over_scopes_by_rule_checks(relation, data):
     run = expectation(authority, posterior, anchors)
     assert run == pytest.approx({id_: p for id_, p in expected.items() if p})
     assert list(run) == sorted(run, key=lambda id_: (-run[id_], id_))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"names": 1.2}, "--scope-names: 1.2; expected a number from 0 to 1"),
-        ({"names": math.nan}, "--scope-names: nan"),
-        ({"temperature": 0}, "--scope-temperature: 0; expected a number above 0"),
-        ({"temperature": math.inf}, "--scope-temperature: inf"),
-    ],
-)
-def test_impossible_settings_are_refused_in_words(options, message):
-    with pytest.raises(InputError, match=re.escape(message)):
-        LatentConfig(**options)

@@ -1,11 +1,8 @@
 """From records to proposals with evidence, a person's decisions, and edges."""
 
 import csv
-import random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from argus.authority.config import AuthoritySource
 from argus.authority.opening import read_edges
@@ -14,10 +11,8 @@ from argus.authority.proposals import (
     accept_proposals,
     find_evidence,
     find_statements,
-    near_duplicates,
     propose_supersessions,
     read_proposals,
-    shingles,
     write_proposals,
 )
 from argus.authority.rules import Record
@@ -111,23 +106,6 @@ def test_a_broken_review_is_refused_and_nothing_written(tmp_path, rows, message)
     with pytest.raises(InputError, match=message):
         accept_proposals(file, out=tmp_path / "edges.jsonl")
     assert not (tmp_path / "edges.jsonl").exists()
-
-
-@given(st.integers(0, 2**16))
-def test_near_duplicates_are_those_of_all_pairs(seed):
-    """Against the plain reference: all pairs. Long texts of one pool meet in their sketches."""
-    rng = random.Random(seed)
-    words = [f"w{i}" for i in range(60)]
-    base = rng.sample(words, 40)
-    texts = [" ".join(base), " ".join([*base[:36], "x", "y"]), " ".join(rng.sample(words, 40))]
-    sets = [shingles(text) for text in texts]
-    plain = {
-        (i, j)
-        for i in range(3) for j in range(i + 1, 3)
-        if len(sets[i] & sets[j]) / len(sets[i] | sets[j]) >= 0.5
-    }  # fmt: skip
-    assert {(i, j) for i, j, _ in near_duplicates(texts)} == plain
-    assert (0, 1) in plain
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +11,7 @@ from argus.authority.stream import Change, Stream
 from argus.authority.times import Moment
 from argus.errors import InputError
 from tests.support.draws import examples
-from tests.support.relations import Naive, records_of, rule_lists, times
+from tests.support.relations import Naive, records_of, rule_lists
 
 SEVERAL = ("supersedes", "overrides")
 LATER = Rule("note", "note", "k", name="later note")
@@ -58,7 +56,7 @@ class Model:
 def steps(draw):
     """Rules and a random stream; the same id may come, go and come again."""
     rules = draw(rule_lists(tuple(Order), SEVERAL, most=3))
-    kinds = st.sampled_from(["insert", "insert", "insert", "delete", "correct", "watch", "ask"])
+    kinds = st.sampled_from(["insert", "insert", "insert", "delete", "watch", "ask"])
     stream = []
     for kind in draw(st.lists(kinds, min_size=4, max_size=16)):
         id_ = draw(st.sampled_from(IDS))
@@ -68,9 +66,6 @@ def steps(draw):
             name = draw(st.sampled_from(SEVERAL))
             edges = [Edge(newer, older, relation=name) for newer, older in pairs]
             stream.append((kind, draw(records_of(id_)), edges))
-        elif kind == "correct":
-            keys = draw(st.sets(st.sampled_from(["time", "published"]), min_size=1))
-            stream.append((kind, id_, {key: draw(times) for key in sorted(keys)}))
         elif kind == "watch":
             anchors = draw(st.lists(st.sampled_from(IDS), min_size=1, max_size=3))
             stream.append((kind, draw(st.sampled_from("pqr")), anchors))
@@ -91,14 +86,10 @@ def asked_of(stream: Stream, model: Model, kind, what, extra) -> Change | None:
         change = lambda: stream.insert(what, edges)  # noqa: E731
     elif what not in model.records:
         return None
-    elif kind == "delete":
+    else:
         records = {id_: r for id_, r in model.records.items() if id_ != what}
         all_edges = model.edges
         change = lambda: stream.delete(what)  # noqa: E731
-    else:
-        new = dataclasses.replace(model.records[what], **extra)
-        records, all_edges = model.records | {what: new}, model.edges
-        change = lambda: stream.correct(what, **extra)  # noqa: E731
     if model.with_(records, all_edges).has_cycle:
         with pytest.raises(InputError, match="a cycle of"):
             change()
@@ -224,8 +215,6 @@ def test_what_is_refused_changes_nothing():
         stream.watch("q", ["nope"])
     with pytest.raises(InputError, match=r"no record 'nope'"):
         stream.delete("nope")
-    with pytest.raises(InputError, match=r"no record 'nope'"):
-        stream.correct("nope", time=at(1))
     with pytest.raises(InputError, match=r"no record 'nope'"):
         stream.insert(note("b", 1), [Edge("b", "nope")])
     assert list(authority.records) == ["a"] and authority.is_active("a")

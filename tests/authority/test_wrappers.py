@@ -12,6 +12,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 from argus.authority.relation import Authority
 from argus.authority.resolution import AuthorityRetriever
 from argus.authority.rules import Record, Rule, corpus_of
+from argus.authority.times import parse_moment
 from argus.errors import InputError
 from argus.retrievers.python_retriever import corpus_rows
 
@@ -110,3 +111,21 @@ def test_cars_interface_returns_ids_of_what_is_in_force(authority):
     assert wrapped.retrieve("flaw open", rows, k=1) == ["fixed"]
     assert wrapped.retrieve("flaw open") == ["fixed", "other"]  # fixed stands where open was
     assert wrapped.name == "authority(words)"
+
+
+def test_the_corpus_is_ordered_by_id_and_tells_no_metadata() -> None:
+    records = [
+        Record("b", "note", None, {"cve": ("1", "2")}, "old text", "Old", metadata={"gold": True}),
+        Record("a", "note", parse_moment("2024-03"), {"host": "h"}, "new text"),
+    ]
+    assert corpus_rows(corpus_of(records)) == [
+        {
+            "doc_id": "a", "_id": "a", "type": "note", "event_type": "note",
+            "timestamp": "2024-03",
+            "entities": {"host": "h"}, "title": "", "text": "new text",
+        },
+        {
+            "doc_id": "b", "_id": "b", "type": "note", "event_type": "note", "timestamp": None,
+            "entities": {"cve": ["1", "2"]}, "title": "Old", "text": "old text",
+        },
+    ]  # fmt: skip

@@ -5,10 +5,8 @@ from .benchmarks.job import (
 )
 from .config import (
     HarmConfig as HarmConfig,
-    LatentConfig as LatentConfig,
     LintBounds as LintBounds,
     ScoreConfig as ScoreConfig,
-    VariantConfig as VariantConfig,
 )
 from .domains import load_domain as load_domain
 from .harm import measure_harm as measure_harm

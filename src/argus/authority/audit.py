@@ -33,13 +33,11 @@ from argus.data.tables import read_table
 from argus.data.types import FloatArray, IntArray, Query, State
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, documents, embed, queries
-from argus.errors import InputError
 from argus.indexes.dense import known_item_search
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, TextWindow, open_encoder, require_some, texts_cut
 from argus.measures import wilson
 from argus.reports import write_report
-from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, naming, table
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import Answerer, answers_of
@@ -144,8 +142,6 @@ def audit_authority(
     place of the encoder, which then embeds the queries of a store. asking: see `AskingConfig`.
     Raises InputError for bad input, ArgusError when nothing is superseded, or every query failed.
     """
-    if k < 1:
-        raise InputError(f"{k}", expected="a whole number from 1", fix="Try 10.", where="--k")
     answerer = Answerer(retriever, None, asking, encoder)
     opened = source if isinstance(source, OpenedAuthority) else open_authority(source)
     folder = ArtifactFolder(Path(out), fresh=fresh)
@@ -407,18 +403,6 @@ def section(folder: Path, authority: Mapping[str, Any]) -> Section:
 
     rows = read_table(folder / "authority.parquet", _SCHEMA.names).to_pylist()
     measured = sorted((row for row in rows if row["state"] == State.MEASURED), key=worst_first)
-    ranks = {
-        proxy: [
-            row[f"{proxy}_rank"] or BEYOND
-            for row in measured
-            if row[f"{proxy}_reachable"] is not None
-        ]
-        for proxy in PROXIES
-    }
-    plots = {}
-    if measured:
-        total = authority["k"] if "retriever" in authority else authority["documents"]["total"]
-        plots["authority_ranks"] = _plot_ranks(ranks, authority["k"], total)
     columns = {
         "superseded": "text", "controlled by": "text", "rule": "text", "steps": "count",
         "rank, asked with the title": "count", "rank, asked with the text": "count",
@@ -445,30 +429,4 @@ def section(folder: Path, authority: Mapping[str, Any]) -> Section:
         f"of {authority['documents']['superseded']:,} superseded documents, those that bring what "
         f"controls them into the top {authority['k']}: {', '.join(parts) or 'none could be asked'}"
     )
-    return Section(plots, tables, brief)
-
-
-def _plot_ranks(ranks: Mapping[str, Sequence[int]], k: int, total: int) -> Figure:
-    """Share of controlling documents within each depth, per proxy, with k marked."""
-    colours = {"title": BAND_COLOURS["mid"], "text": BAND_COLOURS["high"]}
-    depths = np.unique(np.geomspace(1, max(total, 2), 60).astype(int))
-    traces = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "name": f"asked with the {proxy}",
-            "x": depths.tolist(),
-            "y": [round(float((np.array(own) <= d).mean()), 4) for d in depths],
-            "line": {"color": colours[proxy], "width": 2},
-            "hovertemplate": "top %{x:,}: %{y:.1%}<extra></extra>",
-        }
-        for proxy, own in ranks.items()
-        if own
-    ]
-    line = {"color": INK, "width": 1, "dash": "dot"}
-    marker = {"type": "line", "x0": k, "x1": k, "y0": 0, "y1": 1, "line": line}
-    figure = framed(
-        traces, "results read", "controlling documents", {"shapes": [marker]}, yrange=[0, 1]
-    )
-    figure["layout"]["xaxis"] |= {"type": "log"}
-    return figure
+    return Section({}, tables, brief)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-from argus.errors import InputError
 from argus.llm.config import ChatConfig, LocalConfig
-from argus.settings import Doc, Ge, Gt, Le, Option, Seed, check_settings
+from argus.settings import Doc, Ge, Le, Option, Seed, check_settings
 
 ANCHORS = 20  # retrieved documents that are looked at (CAR section 5: "the initial top-20")
 
@@ -77,50 +76,6 @@ class AuthoritySource(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "records", Path(self.records))
-
-
-@dataclass(frozen=True, kw_only=True)
-class LatentConfig(Settings):
-    """Weights of the two linkers of a latent scope (CAR Def. 8).
-
-    names: weight of the names in the query, where it has any. The anchors have the rest.
-    temperature: divisor of the first stage's scores before the softmax. Use about 1 for BM25 and
-    0.05 for cosines.
-
-    Attributes:
-        names: Weight of the scopes that the question names; the rest is that of what is found.
-        temperature: Scores are divided by it: about 1 for BM25, 0.05 for cosines.
-    """
-
-    names: Annotated[Share, Option(("--scope-names",))] = 0.5
-    temperature: Annotated[float, Gt(0), Option(("--scope-temperature",))] = 1.0
-
-
-class LatentScope(StrEnum):
-    """Answer to a question whose scope is uncertain (CAR Def. 8)."""
-
-    EXPECTATION = "expectation"  # Weigh every scope by its probability
-    MAP = "map"  # Take the likeliest scope alone
-
-
-@dataclass(frozen=True, kw_only=True)
-class VariantConfig(Settings):
-    """Variant of CAR that answers: a safe frontier (alpha), a latent scope, or neither.
-
-    Attributes:
-        alpha: Serve what is not superseded with at least this probability (confidences of edges).
-        scope: The question's scope is uncertain: weigh all (expectation), or take the likeliest.
-    """
-
-    alpha: Annotated[float | None, Ge(0), Le(1)] = None
-    scope: LatentScope | None = None
-    latent: LatentConfig = field(default_factory=LatentConfig)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.alpha is not None and self.scope is not None:
-            got, expected = f"alpha {self.alpha} and scope {self.scope}", "at most one of the two"
-            raise InputError(got, expected=expected, fix="Leave one out.", where="--alpha")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,9 +1,9 @@
 """Propose which record supersedes which, with evidence, and write the pairs a person accepts.
 
-`propose_supersessions` reads four kinds of evidence: sentences that say so ("overrules X",
-"deprecated, use Y"), titles that differ in a version alone, texts that are nearly the same, and
-titles that come again at a later time. A person writes `accept` or `reject` beside each pair, and
-`accept_proposals` turns the accepted pairs into edges.
+`propose_supersessions` reads three kinds of evidence: sentences that say so ("overrules X",
+"deprecated, use Y"), titles that differ in a version alone, and titles that come again at a
+later time. A person writes `accept` or `reject` beside each pair, and `accept_proposals` turns the
+accepted pairs into edges.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from argus.authority.domains import Domain, load_domain
 from argus.authority.opening import authority_of, read_edges
 from argus.authority.rules import Edge, Record, located
 from argus.authority.times import Moment
-from argus.data.provenance import content_hash
 from argus.data.rows import id_value, pick_field, read_rows, text_value
 from argus.data.tables import as_written, harmless
 from argus.data.writing import replacing, write_jsonl
@@ -30,7 +29,7 @@ from argus.knowledge.names import is_whole_word, leftmost_longest, without_surro
 from argus.settings import OUTPUT, Option
 
 Pair = tuple[str, str]  # superseder and superseded
-KINDS = ("stated", "stated with doubt", "newer version", "near-duplicate", "same title")
+KINDS = ("stated", "stated with doubt", "newer version", "same title")
 COLUMNS = ("decision", "superseder", "superseded", "kind", "evidence",
            "superseder_title", "superseded_title")  # fmt: skip
 DECISIONS = ("", "accept", "reject")
@@ -40,9 +39,6 @@ MAX_TITLES = 30  # records of one title: more are a series, such as minutes
 MIN_NAME = 4  # characters of a name
 MIN_STEM = 6  # letters that identify a title without its version
 MAX_GAP = 25  # words between a cue and a name that still belong together
-SHINGLE, MIN_SHINGLES, SKETCH = 4, 6, 24  # words of a shingle, shingles of a text
-LIKENESS = 0.5  # least share of runs of words that near-duplicates have in common
-MAX_SHARED = 20  # texts that share a shingle: more are made from a template
 
 
 class Proposal(NamedTuple):
@@ -87,8 +83,8 @@ def propose_supersessions(
 ) -> ProposalResult:
     """Propose which record supersedes which, from texts, titles and dates, with the evidence.
 
-    Evidence is a word of supersession beside a name ("overruled X", "deprecated, use X"), one title
-    in two versions, and near-duplicates with a later date. Write accept or reject into the column
+    Evidence is a word of supersession beside a name ("overruled X", "deprecated, use X"), and one
+    title in two versions or at two times. Write accept or reject into the column
     `decision`, then run argus authority accept.
 
     rules: a domain that reads the records. Of two records at most one direction is proposed: a
@@ -208,12 +204,6 @@ def find_evidence(records: Sequence[Record]) -> dict[Pair, tuple[str, list[str]]
             found[pair]["stated with doubt" if doubt else "stated"].append(sentence)
     for newer, older, kind in _titled_alike(records):
         found[newer.id, older.id][kind].append(f"{older.title!r}, then {newer.title!r}")
-    for i, j, similarity in near_duplicates([r.text for r in records]):
-        for newer, older in ((records[i], records[j]), (records[j], records[i])):
-            if _is_before(older, newer) or (newer.id, older.id) in found:
-                found[newer.id, older.id]["near-duplicate"].append(
-                    f"{similarity:.0%} of their runs of words are the same"
-                )
     ranked = {
         pair: next(rank for rank, kind in enumerate(KINDS) if kind in kinds)
         for pair, kinds in found.items()
@@ -272,37 +262,6 @@ def split_title(title: str) -> tuple[str, tuple[int, ...]]:
     numbers = tuple(map(int, re.findall(r"\d{1,18}", title)))
     bare = _VERSION.sub(" ", _DATE.sub(" ", title))
     return re.sub(r"[\W_]+", " ", bare).strip().lower(), numbers
-
-
-def shingles(text: str) -> frozenset[bytes]:
-    """Return hashes of all runs of four words."""
-    words = re.findall(r"\w+", text.lower())
-    runs = {" ".join(words[i : i + SHINGLE]) for i in range(len(words) - SHINGLE + 1)}
-    return frozenset(content_hash(run, size=8) for run in runs)
-
-
-def near_duplicates(texts: Sequence[str]) -> Iterator[tuple[int, int, float]]:
-    """Yield pairs of texts, the lower number first, of Jaccard similarity LIKENESS or more.
-
-    Two texts are compared when their sketches, the shingles of the smallest hashes (Broder, 1997),
-    share a shingle that at most MAX_SHARED sketches have.
-    """
-    sets = [shingles(text) for text in texts]
-    holders: defaultdict[bytes, list[int]] = defaultdict(list)
-    for i, hashes in enumerate(sets):
-        for one in sorted(hashes)[:SKETCH] if len(hashes) >= MIN_SHINGLES else ():
-            holders[one].append(i)
-    met = {
-        (i, j)
-        for group in holders.values()
-        if len(group) <= MAX_SHARED
-        for n, i in enumerate(group)
-        for j in group[n + 1 :]
-    }
-    for i, j in sorted(met):
-        similarity = len(sets[i] & sets[j]) / len(sets[i] | sets[j])
-        if similarity >= LIKENESS:
-            yield i, j, similarity
 
 
 class Naming(NamedTuple):

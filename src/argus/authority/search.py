@@ -1,24 +1,21 @@
 """`argus authority search`: ask one question and get the documents that are in force.
 
 Anchors come from the records' own texts, an index, a retriever or a run. In their place come the
-documents that control them, each with the chain that leads to it. With a variant of CAR, a safe
-frontier (Def. 9) or the frontiers of a latent scope (Def. 8) take the place of that.
+documents that control them, each with the chain that leads to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
-from argus.authority.config import ANCHORS, CHAINS, AuthoritySource, Chains, VariantConfig
+from argus.authority.config import ANCHORS, CHAINS, AuthoritySource, Chains
 from argus.authority.opening import in_force, open_authority, require_records
 from argus.authority.relation import Authority, Link
 from argus.authority.resolution import Resolution, trace
 from argus.authority.theory import EntityIndex, ScopeNames, ScopeTimes, scope_ambiguity
-from argus.authority.variants import serve_variant
 from argus.data.runs import read_run
 from argus.data.types import Query
 from argus.errors import ArgusError, InputError
@@ -70,7 +67,6 @@ def search_authority(
         Any, Doc(f"Anchors are what this brings back: {NAMES}."), Option(panel=PANEL)
     ] = None,
     asking: AskingConfig | None = None,
-    variant: VariantConfig | None = None,
 ) -> dict[str, Any]:
     """Return the k best documents that are in force, each with the chain that led to it.
 
@@ -81,15 +77,13 @@ def search_authority(
     Anchors come from `index` (PATH or PATH@STATE), where hybrid (min-max, rrf or dbsf) fuses
     vectors and BM25, or from BM25 over the records' own texts. anchors: how many of them are looked
     at, k at least. chains: as for `argus.authority.resolve`. named: records of the scopes that the
-    question names (a CVE id, a case) are anchors before those retrieved, the latest first. variant:
-    a safe frontier or a latent scope in place of the certain controllers. Raises InputError for bad
-    input, and for an index of which no document has a record.
+    question names (a CVE id, a case) are anchors before those retrieved, the latest first. Raises
+    InputError for bad input, and for an index of which no document has a record.
 
     results: documents in force, best first: rank, id, score, anchor (id of the retrieved document
     that this controls), anchor_rank (from 1), chain (supersessions from anchor to document, oldest
     first, each a `ChainLink`), type, time, title, text. type and time are None where there is no
-    record or time. With a variant also probability: that nothing supersedes it, with `alpha`; that
-    it controls, with `scope`.
+    record or time.
     scopes: ambiguity of the scope of every superseded anchor (Def. 5): kappa, documents of the
     scope for each in its chains, and phi, the least of 1 and 1 / kappa.
     passed_over: anchor to a better one of its scope, whose chain was served instead.
@@ -97,9 +91,6 @@ def search_authority(
     without_record: retrieved documents without a record, served as they are.
     relation: see `OpenedAuthority.summary`.
     query, ranked_by, as_of, known_by: the question, what ranked the anchors, and the time.
-    With a variant also alpha (of the safe frontier, or None), undecided (records whose sampled
-    probability is too near to alpha to be sure), scope (expectation, map or None) and
-    scope_posterior (the likeliest scopes: key, value, probability).
 
     Args:
         query: The question; with --run, the id of one in it.
@@ -113,7 +104,6 @@ def search_authority(
         run: Anchors are QUERY's results in this run (TREC or JSON).
     """
     check_query(query)
-    variant = variant or VariantConfig()
     if run is not None:
         run_alone(index=index, encoder=encoder, hybrid=hybrid, named=named, retriever=retriever)
     elif retriever is not None:
@@ -149,19 +139,11 @@ def search_authority(
     if named:
         scores = _with_named(query, scores, authority, depth)
         ranked_by = f"scopes named, {ranked_by}"
-    probability: Mapping[str, float] = {}
-    extra: dict[str, Any] = {}
-    if variant.alpha is None and variant.scope is None:
-        resolution = trace(scores, authority, k=k, anchors=depth, chains=chains)
-    elif chains is CHAINS:
-        resolution, probability, extra = serve_variant(query, scores, authority, variant, k)
-    else:
-        fix, got = "Leave it out.", f"{chains} with a safe frontier or a latent scope"
-        raise InputError(got, expected="one or the other", fix=fix, where="--chains")
+    resolution = trace(scores, authority, k=k, anchors=depth, chains=chains)
     return {
         "as_of": source.as_of,
         "known_by": source.known_by,
-        "results": _describe_hits(resolution, authority, probability),
+        "results": _describe_hits(resolution, authority),
         "scopes": _scopes(resolution, authority),
         "passed_over": dict(resolution.passed_over),
         "retired": {id_: list(by) for id_, by in resolution.retired.items()},
@@ -169,27 +151,21 @@ def search_authority(
         "relation": opened.summary(),
         "query": query,
         "ranked_by": ranked_by,
-        **extra,
     }
 
 
-def _describe_hits(
-    resolution: Resolution, authority: Authority, probability: Mapping[str, float]
-) -> list[dict[str, Any]]:
+def _describe_hits(resolution: Resolution, authority: Authority) -> list[dict[str, Any]]:
     hits = []
     for hit in resolution.hits:
         record = authority.records.get(hit.id)
-        found = {
+        hits.append({
             "rank": hit.rank, "id": hit.id, "score": hit.score, "anchor": hit.anchor,
             "anchor_rank": hit.anchor_rank,
             "chain": [chain_link(link, authority) for link in hit.chain],
             "type": record.type if record else None,
             "time": str(record.time) if record and record.time else None,
             "title": record.title if record else "", "text": record.text if record else "",
-        }  # fmt: skip
-        if hit.id in probability:
-            found["probability"] = probability[hit.id]
-        hits.append(found)
+        })  # fmt: skip
     return hits
 
 

@@ -4,7 +4,7 @@ By Def. 11 an insertion invalidates the cached results that hold a document whic
 supersedes. Here a result is the closure that it rests on: a new document may supersede a member of
 the closure that is no longer in its frontier, and then joins the closure together with whatever
 supersedes it. So closures are watched, not frontiers alone. A deletion invalidates the results
-whose closure held the document, and a correction does both.
+whose closure held the document.
 
 No scope is walked and no closure is stored. For each result the stream holds the heads (see
 `argus.authority.scopes`) and, per place where they can be superseded, their least end: all that
@@ -27,18 +27,11 @@ from argus.authority.opening import domain_of, open_authority, require_records
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge, Record, located
 from argus.authority.scopes import LAST, Place
-from argus.authority.times import Moment, parse_moment
 from argus.data.documents import ID_FIELDS
 from argus.data.runs import ranking, read_run
 from argus.data.types import Run
 from argus.errors import InputError
 from argus.settings import TOP_K, Ge, Option
-
-TIMES = {"timestamp": "time", "published": "published"}  # fields that a correction may name
-OTHERWISE = (
-    "To change anything else, delete the record and insert it again as it should be: its given "
-    "edges hold again."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,31 +97,6 @@ class Stream:
         reactivated = self._active_below(record, edges)
         keys = self._holding(record)
         return Change(id_, (), tuple(sorted(reactivated)), self._invalidate(keys))
-
-    def correct(self, id_: str, **times: Moment | None) -> Change:
-        """Correct the `time` or the time `published` of a record. Its explicit edges stay.
-
-        Raises InputError for an unknown id and for a cycle, and leaves all as it was.
-        """
-        old = self.authority.record(id_)
-        new: Record = replace(old, **times)  # type: ignore[arg-type]
-        if new == old:
-            return Change(id_)
-        edges, was_active = self._edges(id_), self.authority.is_active(id_)
-        self.authority.delete(id_)
-        freed = self._active_below(old, edges)
-        covered = self._active_below(new, edges)
-        try:
-            self.authority.insert(new, edges)
-        except InputError:
-            self.authority.insert(old, edges)
-            raise
-        superseded, reactivated = covered - freed, freed - covered
-        is_active = self.authority.is_active(id_)
-        if was_active != is_active:
-            (reactivated if is_active else superseded).add(id_)
-        stale = self._invalidate(self._holding(old) | self._resting_on(new, edges))
-        return Change(id_, tuple(sorted(superseded)), tuple(sorted(reactivated)), stale)
 
     def watch(self, key: str, anchors: Sequence[str]) -> tuple[str, ...]:
         """Cache the result of some anchors under a key, in place of an earlier one. Return it.
@@ -231,22 +199,22 @@ def stream_authority(
 ) -> dict[str, Any]:
     """Make the changes of a file in order, and name the answers of a run that go stale.
 
-    changes: rows of records to insert, in the form of the records. With
-    `op: delete` or `op: correct`, an id, and of a correction `timestamp` or `published`. run: the
-    cached answers. Of each, the first k documents that have a record are watched. Raises
+    changes: rows of records to insert, in the form of the records, or with `op: delete` and an id.
+    To correct a record, delete it and insert it again. Its given edges hold again. run: the cached
+    answers. Of each, the first k documents that have a record are watched. Raises
     InputError, naming the row, for a change that cannot be made, and for an earlier time, which
     does not change.
 
     records: records after all changes.
     cached: answers that were watched.
-    changes: each change: op (insert, delete or correct), record (its id), superseded and
+    changes: each change: op (insert or delete), record (its id), superseded and
     reactivated (ids of documents that no longer are, or are again, active), stale (keys of cached
     answers that no longer hold).
     stale: each answer that went stale (query_id), with the controllers of its documents after all
     changes (controlling).
 
     Args:
-        changes: Rows of records to insert; `op`: delete or correct changes others.
+        changes: Rows of records to insert; `op: delete` and an id takes one out.
         run: The cached answers: TREC run file (.gz too) or JSON.
         k: How many documents.
     """
@@ -286,28 +254,12 @@ def _change(stream: Stream, domain: Domain, row: Source, operation: object) -> l
     if operation == "insert":
         rest = {name: value for name, value in row.values.items() if name != "op"}
         return [stream.insert(record) for record in records_of(domain, replace(row, values=rest))]
-    if operation not in ("delete", "correct"):
-        expected, fix = "insert, delete or correct", "Leave it out to insert the record."
+    if operation != "delete":
+        expected, fix = "insert or delete", "Leave it out to insert the record."
         raise InputError(f"{operation!r}", expected=expected, fix=fix, where=row.at("op"))
     field = next((name for name in ID_FIELDS if name in row.values), ID_FIELDS[0])
-    if operation == "correct":
-        for name, value in row.values.items():
-            if name not in ("op", field, *TIMES) and value is not None and value != "":
-                expected, where = f"{' or '.join(TIMES)}, and nothing else", row.at(name)
-                got = f"a correction of {name!r}"
-                raise InputError(got, expected=expected, fix=OTHERWISE, where=where)
-        if not TIMES.keys() & row.values.keys():
-            expected = f"{' or '.join(TIMES)}: the time as it should be"
-            got, fix = "a correction of nothing", f"Name it. {OTHERWISE}"
-            raise InputError(got, expected=expected, fix=fix, where=row.at("op"))
-    times = {
-        of: parse_moment(row.values[name], zone=domain.zone, where=row.at(name), forms=domain.dates)
-        for name, of in TIMES.items()
-        if name in row.values and operation == "correct"
-    }
     id_ = row.values.get(field)
     if not isinstance(id_, str) or not id_:
-        expected = "the id of a record, as text"
-        fix = "Name the record that is deleted or corrected."
+        expected, fix = "the id of a record, as text", "Name the record that is deleted."
         raise InputError(f"{id_!r} is no id", expected=expected, fix=fix, where=row.at(field))
-    return [stream.correct(id_, **times) if operation == "correct" else stream.delete(id_)]
+    return [stream.delete(id_)]

@@ -1,4 +1,4 @@
-"""Serve variants of CAR: a safe frontier (Def. 9), and the frontiers of a latent scope (Def. 8).
+"""Variants of CAR: a safe frontier (Def. 9), and the frontiers of a latent scope (Def. 8).
 
 Safe: every edge holds with its confidence, independently of the others. A rule is one edge between
 two records though they share several entities. Another rule, even of the same name, and another
@@ -23,21 +23,18 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from argus.authority.config import LatentConfig, LatentScope, VariantConfig
-from argus.authority.relation import Authority, chain_to
-from argus.authority.resolution import Hit, Resolution, ranked_hits
+from argus.authority.relation import Authority
 from argus.authority.theory import Entity, ScopeNames
 from argus.errors import InputError
 from argus.measures.intervals import wilson
 
 MAX_LINKS = 200_000  # supersessions between the given records
 EXACT_EDGES = 16  # uncertain edges of a part that is worked out exactly: 65,536 outcomes
-MAX_SCOPES = 10  # scopes of a posterior that an answer names
 
 Bits = npt.NDArray[np.uint8]
 # superseded -> (superseder, relation) -> probability that one of their edges holds.
@@ -205,19 +202,22 @@ def scope_posterior(
     anchors: Mapping[str, float],
     authority: Authority,
     names: ScopeNames,
-    config: LatentConfig | None = None,
+    *,
+    named: float = 0.5,
+    temperature: float = 1.0,
 ) -> Posterior:
     """Return p(σ | q) of a query text and its first stage's documents with their scores.
 
+    named: weight of the names in the query, where it has any. The anchors have the rest.
+    temperature: divisor of the scores before the softmax. Use about 1 for BM25, 0.05 for cosines.
     Anchors that are not in force count for nothing. Empty where the text names nothing and no
     anchor has a scope. Raises InputError for an unknown document and a score that is no number.
     """
-    config = config or LatentConfig()
     anchors = {id_: score for id_, score in anchors.items() if authority.in_force(id_)}
     by_name = _shared((bearers, 1.0) for bearers in names.bearers(text))
-    weights = _softmax(anchors, config.temperature)
+    weights = _softmax(anchors, temperature)
     by_anchor = _shared((sorted(authority.record(id_).entities), w) for id_, w in weights.items())
-    share = config.names if by_anchor else 1.0
+    share = named if by_anchor else 1.0
     if not by_name:
         share = 0.0
     mixed = {
@@ -277,57 +277,3 @@ def _shared(votes: Iterable[tuple[Iterable[Entity], float]]) -> dict[Entity, flo
 def _softmax(scores: Mapping[str, float], temperature: float) -> dict[str, float]:
     top = max(scores.values(), default=0.0)
     return {id_: math.exp((score - top) / temperature) for id_, score in scores.items()}
-
-
-def serve_variant(
-    query: str, scores: Mapping[str, float], authority: Authority, config: VariantConfig, k: int
-) -> tuple[Resolution, Mapping[str, float], dict[str, Any]]:
-    """Serve a safe frontier of the anchors, or the documents that control under likely scopes.
-
-    scores: of the anchors in force, best first. Return the resolution, the probability of each
-    document, and what the variant says of itself. The score of a document is its anchor's in a safe
-    frontier. Else it is its probability. Raises InputError where no scope is told.
-    """
-    known = {id_: score for id_, score in scores.items() if id_ in authority}
-    notes: dict[str, Any] = {"alpha": None, "undecided": [], "scope": None, "scope_posterior": []}
-    if config.alpha is not None:
-        frontier = safe_frontier(authority, authority.closure(known), config.alpha)
-        chances = {id_: chance.probability for id_, chance in frontier.chances.items()}
-        notes |= {"alpha": config.alpha, "undecided": list(frontier.undecided)}
-        serving = set(frontier.ids)
-    else:
-        names = ScopeNames(r for r in authority.records.values() if authority.in_force(r.id))
-        posterior = scope_posterior(query, known, authority, names, config.latent)
-        if not posterior:
-            got = "no scope: the question names none, and no document found has one"
-            fix = "Leave it out to serve what controls all that was found."
-            raise InputError(got, expected="records with scopes", fix=fix, where="--scope")
-        serve = map_frontier if config.scope is LatentScope.MAP else expectation
-        chances = serve(authority, posterior, known)
-        likeliest = list(posterior.items())[:MAX_SCOPES]
-        notes["scope"] = str(config.scope)
-        notes["scope_posterior"] = [
-            {"key": key, "value": value, "probability": p} for (key, value), p in likeliest
-        ]
-        serving = set(chances)
-    hits: dict[str, Hit] = {}
-    retired: dict[str, tuple[str, ...]] = {}
-    for rank, (anchor, score) in enumerate(scores.items(), 1):
-        if anchor not in known:
-            if config.alpha is not None:
-                hits[anchor] = Hit(anchor, 0, score, anchor, rank, ())
-            continue
-        reached = authority.reach([anchor])
-        found = [id_ for id_ in reached if id_ in serving]
-        if anchor not in found and not authority.is_active(anchor):
-            retired[anchor] = tuple(found)
-        for id_ in found:
-            value = score if config.alpha is not None else chances[id_]
-            chain = tuple(chain_to(id_, reached))
-            hits.setdefault(id_, Hit(id_, 0, value, anchor, rank, chain))
-    ordered = list(hits.values())
-    if config.alpha is None:
-        ordered.sort(key=lambda hit: (-hit.score, hit.id))
-    unknown = tuple(id_ for id_ in scores if id_ not in authority)
-    resolution = Resolution(tuple(scores), ranked_hits(ordered, k), retired, unknown, {})
-    return resolution, chances, notes

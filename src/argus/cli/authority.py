@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,29 +32,15 @@ def show_answer(answer: dict[str, Any], as_json: bool) -> None:
             "nothing found that is in force: no text shares a word with the question? "
             "--named looks up ids, an --index compares meanings"
         )
-    output.print_lines(variant_lines(answer))
     for hit in answer["results"]:
         scope = answer["scopes"].get(hit["anchor"])
         print_hit(hit, scope["phi"] if scope else 1.0)
 
 
-def variant_lines(answer: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the grounds of a safe frontier or a latent scope."""
-    if answer.get("alpha") is not None:
-        yield f"not superseded with a probability of {answer['alpha']:g} or more:"
-    if undecided := answer.get("undecided"):
-        shown = ", ".join(undecided[:5])
-        yield f"{len(undecided):,} records are too near to it to be sure: {shown}"
-    if chances := answer.get("scope_posterior"):
-        likely = ", ".join(f"{c['key']}={c['value']} {c['probability']:.2f}" for c in chances[:5])
-        yield f"scopes by {answer['scope']}: {likely}"
-
-
 def print_hit(hit: Mapping[str, Any], phi: float) -> None:
     """Print a result, and the chain that leads to it. phi: of the scope of the result found."""
     when = f"  ({hit['type']}{', ' + hit['time'] if hit['time'] else ''})" if hit["type"] else ""
-    chance = f"  p {hit['probability']:.2f}" if "probability" in hit else ""
-    output.say(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{when}{chance}")
+    output.say(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{when}")
     if hit["chain"]:
         shared = f"; other chains share its scope, φ {phi:.2f}" if phi < 1 else ""
         output.say(f"     in place of {hit['anchor']} (found at {hit['anchor_rank']}{shared}):")

@@ -140,10 +140,7 @@ class Bench:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         vectorizer = TfidfVectorizer(analyzer=words)
-        try:
-            indexed = vectorizer.fit_transform(self.texts.values()).T.tocsr()
-        except ValueError:  # no document has a word
-            return Rankings({id_: {} for id_ in self._asked})
+        indexed = vectorizer.fit_transform(self.texts.values()).T.tocsr()
         weights = vectorizer.transform(self._asked.values())
         return Rankings(
             self._best(list(self._asked), lambda block: (weights[block] @ indexed).toarray())
