@@ -53,7 +53,12 @@ COMMANDS = (
 tune = Group(
     "Try what may help a retriever, keep what is proven, undo it.",
     entries=(
-        Entry("try", "tune:try_", "Try the remedies on a copy; keep what is proven."),
+        Entry(
+            "try",
+            "argus.repair.job:repair_index",
+            "Try the remedies; keep what is proven.",
+            example="argus tune try --index index/ --queries queries.jsonl --qrels qrels.tsv",
+        ),
         Entry("apply", "tune_apply:apply", "Apply one remedy, with a receipt."),
         Entry("list", "tune:list_", "Show the remedies in an index or a store."),
         Entry("undo", "tune:undo", "Remove exactly what a remedy added."),

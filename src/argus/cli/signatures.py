@@ -74,7 +74,7 @@ def command_of(
     show: Callable[[Any, bool], object] | None = None,
     estimate: Callable[..., Any] | None = None,
 ) -> Callable[..., None]:
-    """Return the command of a job: its parameters with a `Doc`, and its configs, are the options.
+    """Return the command of a job: its parameters that have help, and its configs, are the options.
 
     The help is the job's docstring up to what it says of parameters and errors. then: from the
     job's result and the options to the command that comes next. show: prints the result in place of

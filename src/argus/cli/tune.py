@@ -13,19 +13,13 @@ from argus.cli import output
 from argus.cli.groups import example
 from argus.cli.signatures import with_blocks
 from argus.commands import command
-from argus.devices import Device
 from argus.errors import InputError
-from argus.evaluation.config import ChunkedCorpus
 from argus.jobs import options as o
-from argus.llm.options import ModelOptions
-from argus.remedies.config import ReferenceConfig
-from argus.repair import RepairConfig
 from argus.settings import (
     INDEX,
     OUTPUT,
     Doc,
     Option,
-    Options,
     Writes,
     check_settings,
 )
@@ -214,40 +208,3 @@ def list_(place: RemedyPlace, json: o.AsJson = False) -> None:
     if json:
         return output.print_json(listed)
     show_listed(listed, place.name)
-
-
-@example("argus tune try --index index/ --queries queries.jsonl --qrels qrels.tsv")
-@with_blocks
-def try_(
-    *,
-    index: Repaired,
-    judging: Judging,
-    chunks: ChunkedCorpus,
-    profiles: o.NeedProfiles = None,
-    reference: Annotated[ReferenceConfig | None, Options(ReferenceConfig, optional=True)] = None,
-    own: list[str] | None = None,
-    model: ModelOptions,
-    measure: RepairConfig,
-    encoder: o.EncoderName = None,
-    device: Device = None,
-    json: o.AsJson = False,
-) -> None:
-    """Try the remedies there are on a copy of an index, and keep what is proven to help.
-
-    Judged questions judge, cross-validated: none both chooses and tells. Without them, information
-    needs that are held out do: of --profiles, or written by --model for a sample of the documents.
-    Without either the blend is added, and said to be the default. What harms is never kept.
-
-    Args:
-        own: Your own remedy: FILE.py:NAME; repeatable.
-    """
-    from argus.repair.job import repair_index
-    from argus.scenarios.config import ProfileSettings
-
-    writer = model.config()
-    result = repair_index(
-        index, **vars(judging), profiles=profiles, chunks=chunks, reference=reference,
-        own=own or (), writer=None if writer is None else ProfileSettings().by(writer),
-        config=measure, encoder=encoder, device=device,
-    )  # fmt: skip
-    output.show(result, as_json=json)

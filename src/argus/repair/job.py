@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -16,9 +16,9 @@ from argus.corpora.opening import Origin
 from argus.data.folders import SUMMARY, ArtifactFolder
 from argus.data.reading import WRITTEN, reading
 from argus.data.tables import read_table
-from argus.data.types import Qrels, Query
+from argus.data.types import Query
 from argus.data.writing import one_writer
-from argus.encoders import Encoder, EncoderConfig
+from argus.devices import Device
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.judged import ParentFold
@@ -26,8 +26,10 @@ from argus.indexes.blend import REMEDIES
 from argus.indexes.header import index_folder
 from argus.indexes.retriever import encoder_of
 from argus.indexes.views import ViewIndex, originals
+from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
+from argus.llm.options import NamedModel
 from argus.measures.measures import coverage_words
 from argus.measures.significance import with_interval
 from argus.remedies.blend import describe_rivals
@@ -36,10 +38,11 @@ from argus.remedies.remedy_result import check_judged
 from argus.repair import RepairConfig, trials
 from argus.reports import write_report
 from argus.reports.section import Section, table
-from argus.scenarios.config import ProfileConfig
+from argus.scenarios.config import ProfileSettings
 from argus.scenarios.files import read_profiles
 from argus.scenarios.profile import Profiled
 from argus.scenarios.profiles import profile_documents
+from argus.settings import INDEX, OUTPUT, Option, Options
 from argus.verdict.verdict import BLEND_MEASURED
 
 JOB = "repair"
@@ -84,38 +87,46 @@ class ChosenRepair(Result):
 
 @one_writer
 def repair_index(
-    index: Path | str,
+    index: Annotated[Path | str, Option(("--index",)), INDEX, OUTPUT],
     *,
     queries: Path | str | Sequence[Query] | None = None,
-    qrels: Path | str | Qrels | None = None,
+    qrels: o.MaybeQrels = None,
     profiles: Path | str | Mapping[str, Profiled] | None = None,
     chunks: ChunkedCorpus | None = None,
-    reference: ReferenceConfig | None = None,
+    reference: Annotated[ReferenceConfig | None, Options(ReferenceConfig, optional=True)] = None,
     own: Sequence[str] = (),
-    writer: ProfileConfig | None = None,
+    model: NamedModel = None,
     config: RepairConfig | None = None,
-    encoder: Encoder | EncoderConfig | str | None = None,
-    device: str | None = None,
-    out: Path | None = None,
+    encoder: o.IndexEncoder = None,
+    device: Device = None,
+    out: Annotated[Path | None, OUTPUT] = None,
 ) -> ChosenRepair:
-    """Try the remedies there are, keep the one that is proven to help, and write the receipt.
+    """Try the remedies there are on a copy of an index, and keep what is proven to help.
 
-    Judged questions judge if there are any, cross-validated. Otherwise information needs do that
-    are held out of `profiles`, or of those that `writer` writes for a sample of the documents.
-    Without either, the blend is added as the fixed default. Candidates are the blend, and with
-    their inputs scenarios, a correction of queries, expansions and remedies of `own` (each
-    `FILE.py:NAME`, see `argus.remedies.own`), alone and together. They are
-    tried on a copy, and the index only gets the one that is kept. With `config.only_try` it is left
-    as it is, and `config.apply` then adds a candidate without another trial. chunks: the corpus of
-    the index, and the field in which its chunks name their document. Then documents count. Raises
-    InputError for bad input, LanguageModelError if the model cannot be used.
+    Judged questions judge, cross-validated: none both chooses and tells. Without them, information
+    needs that are held out do: of --profiles, or written by --model for a sample of the documents.
+    Without either the blend is added, and said to be the default. What harms is never kept.
+
+    Candidates are the blend, and with their inputs scenarios, a correction of queries, expansions
+    and remedies of `own` (see `argus.remedies.own`), alone and together. With `config.only_try` the
+    index is left as it is, and `config.apply` then adds a candidate without another trial. chunks:
+    the corpus of the index, and the field in which its chunks name their document. Then documents
+    count. Raises InputError for bad input, LanguageModelError if the model cannot be used.
+
+    Args:
+        index: Folder from argus index build.
+        queries: Judged queries, for the receipt.
+        profiles: Profiles of documents (argus tune apply scenarios), whose information needs are
+            used.
+        own: Your own remedy: FILE.py:NAME; repeatable.
+        out: Folder for the receipt; default: in the index.
     """
     config, chunks = config or RepairConfig(), chunks or ChunkedCorpus()
     judged = check_judged(queries, qrels, chunks.corpus, chunks.fields, chunks.parent_field)
     fold = ParentFold.of_corpus(chunks) if judged is None else judged.fold
     opened = ViewIndex.open(index_folder(index))
-    model = encoder_of(opened, encoder, device)
-    opened.header.check_fingerprint(model.fingerprint, opened.path)
+    searching = encoder_of(opened, encoder, device)
+    opened.header.check_fingerprint(searching.fingerprint, opened.path)
     documents = originals(opened)
     questions = None if judged is None else trials.of_judged(judged, [d.id for d in documents])
     sources = {"queries": queries, "qrels": qrels, "profiles": profiles}
@@ -128,11 +139,12 @@ def repair_index(
         profiles = read_profiles(profiles)
     settings = {"index": str(index), **asdict(config), "parent_field": chunks.parent_field}
     record = Record(JOB, settings, inputs)
-    record.encoder["fingerprint"] = model.fingerprint
+    record.encoder["fingerprint"] = searching.fingerprint
     folder = ArtifactFolder(out or opened.path / HOME)
     record.open(folder, about=(opened.path,))
     start = time.perf_counter()
-    if profiles is None and writer is not None:  # its answers are kept in the folder
+    if profiles is None and model is not None:  # its answers are kept in the folder
+        writer = ProfileSettings().by(model)
         rng = np.random.default_rng(config.seed)
         drawn = sorted(rng.permutation(len(documents))[: config.sample].tolist())
         sample = [documents[i] for i in drawn]
@@ -146,7 +158,7 @@ def repair_index(
                 expected="profiles of its documents",
                 fix="Check that profiles and index belong to one corpus.", where="--profiles",
             )  # fmt: skip
-    whole = trials.Materials(model, reference, profiles, fold, tuple(own))
+    whole = trials.Materials(searching, reference, profiles, fold, tuple(own))
     there = [remedy.id for remedy in opened.remedies()]
     if config.apply is None:
         with record.timed("trying candidates"):
