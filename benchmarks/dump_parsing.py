@@ -32,8 +32,8 @@ FULL_DUMP_GB = 23.0
 PLAIN = """
 import bz2, json, re, resource, sys, time
 from pathlib import Path
-from argus.knowledge.dumps.pages import read_pages
-from argus.knowledge.dumps.site import read_site
+from argus.knowledge.dumps import read_pages
+from argus.knowledge.site import read_site
 from argus.kb.reading import Part, DumpParts
 dump, out = sys.argv[1:]
 start = time.perf_counter()

@@ -21,7 +21,7 @@ from argus.data.types import Document, FloatArray, Span, State
 from argus.encoders import EmbeddingStore, EncoderConfig, Item, Role, embed, load_encoder
 from argus.encoders.protocol import Encoder
 from argus.knowledge import KnowledgeSource, read_knowledge
-from argus.knowledge.mentions import ground
+from argus.knowledge.names import ground
 from argus.knowledge.relations import RelationGraph
 from argus.remedies.config import PRESETS
 from argus.remedies.diagnosis import Risk

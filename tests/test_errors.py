@@ -21,7 +21,7 @@ from argus.errors import (
     NotWritten,
 )
 from argus.extras import MissingPackage, UnloadedLibrary
-from argus.knowledge.dumps.blocks import DamagedDump
+from argus.knowledge.blocks import DamagedDump
 from argus.llm.model import LanguageModelError
 from argus.retrievability.probes.probe import ProbeMismatch
 from argus.service.searcher import TooManyQuestions

@@ -10,7 +10,7 @@ from argus.engine import EngineConfig
 from argus.kb import build as steps
 from argus.kb.build import build_kb
 from argus.kb.config import KbConfig
-from argus.knowledge.sources import EntityRows
+from argus.knowledge.triples import EntityRows
 
 A, B = KbConfig(min_words=3), KbConfig(min_words=8)
 

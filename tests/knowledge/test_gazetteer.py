@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from argus.corpora.opening import read_corpus
 from argus.data import Document, Span
 from argus.errors import InputError
-from argus.knowledge.gazetteer import Gazetteer
-from argus.knowledge.source import GazetteerConfig
+from argus.knowledge.gazetteer import Gazetteer, GazetteerConfig
 
 
 def gazetteer(*titles: str, **options) -> Gazetteer:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from argus.corpora.opening import open_corpus
 from argus.data import Span
 from argus.knowledge import Entity, KnowledgeSource, ground, mention_relations, read_knowledge
-from argus.knowledge.mentions import search
+from argus.knowledge.names import search
 from argus.knowledge.relations import RelationGraph
 
 

@@ -8,8 +8,7 @@ import pyarrow.parquet as pq
 
 from argus.data.types import Document
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
-from argus.knowledge.gazetteer import Gazetteer
-from argus.knowledge.source import GazetteerConfig
+from argus.knowledge.gazetteer import Gazetteer, GazetteerConfig
 from argus.remedies.config import ReferenceConfig
 from argus.retrievability.probes import Probe
 from argus.retrievability.probes.domain import ProbeDomain

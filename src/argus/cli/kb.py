@@ -60,7 +60,8 @@ class Sources:
         that the source has no use for.
         """
         from argus.kb.config import Dumps
-        from argus.knowledge.sources import EntityRows, PageFolder, TripleFiles
+        from argus.knowledge.pages import PageFolder
+        from argus.knowledge.triples import EntityRows, TripleFiles
 
         self._check_one()
         self._check_used(columns, config)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Annotated, Literal, Protocol
 
 from argus.errors import InputError
-from argus.knowledge.dumps import SPLIT_SIZE
-from argus.knowledge.sources import RawWriter
+from argus.knowledge.blocks import SPLIT_SIZE
+from argus.knowledge.raw import RawWriter
 from argus.settings import Ge, Gt, Option, Seed, check_settings
 
 
@@ -43,7 +43,7 @@ class Dumps:
 
 
 class Source(Protocol):
-    """A source other than dumps: triples, rows, a folder of pages (argus.knowledge.sources)."""
+    """A source other than dumps: triples, rows, a folder of pages."""
 
     def write(self, into: RawWriter) -> dict[str, int]:
         """Write its entities and relations. Return counts of dropped rows, by reason."""

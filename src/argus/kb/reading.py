@@ -24,11 +24,10 @@ from argus.extras import MissingPackage
 from argus.jobs.workspace import Record
 from argus.kb.config import Dumps, KbConfig, Source
 from argus.knowledge.alignment import AlignSettings, align
-from argus.knowledge.dumps.blocks import Block, RecordKind, blocks_of, head_of, records_of
-from argus.knowledge.dumps.items import read_items
-from argus.knowledge.dumps.pages import read_pages
-from argus.knowledge.dumps.site import Site, read_site
-from argus.knowledge.sources import RawWriter, mention_rows
+from argus.knowledge.blocks import Block, RecordKind, blocks_of, head_of, records_of
+from argus.knowledge.dumps import read_items, read_pages
+from argus.knowledge.raw import RawWriter, mention_rows
+from argus.knowledge.site import Site, read_site
 from argus.progress import progress
 
 

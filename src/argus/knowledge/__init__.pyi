@@ -1,19 +1,16 @@
-from .source import KnowledgeSource as KnowledgeSource
 from .base import (
     Entity as Entity,
     KnowledgeBase as KnowledgeBase,
 )
-from .gazetteer import CapitalisedNames as CapitalisedNames
-from .source import GazetteerConfig as GazetteerConfig
-from .gazetteer import Gazetteer as Gazetteer
+from .gazetteer import (
+    CapitalisedNames as CapitalisedNames,
+    Gazetteer as Gazetteer,
+    GazetteerConfig as GazetteerConfig,
+)
 from .load import (
+    KnowledgeSource as KnowledgeSource,
     MENTIONS as MENTIONS,
     read_knowledge as read_knowledge,
-)
-from .mentions import (
-    Grounded as Grounded,
-    ground as ground,
-    mention_relations as mention_relations,
 )
 from .ner import TokenClassifier as TokenClassifier
 from .relations import (
@@ -21,6 +18,9 @@ from .relations import (
     read_relations as read_relations,
 )
 from .names import (
+    Grounded as Grounded,
     Mention as Mention,
     MentionFinder as MentionFinder,
+    ground as ground,
+    mention_relations as mention_relations,
 )

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Span
@@ -24,7 +24,7 @@ from argus.knowledge.names import (
     names_of,
     without_surrogates,
 )
-from argus.knowledge.source import GazetteerConfig
+from argus.settings import Ge, Option, check_settings
 
 if TYPE_CHECKING:
     from ahocorasick_rs import AhoCorasick
@@ -112,6 +112,33 @@ def _trim(text: str, run: Words, common: set[str]) -> Words:
     is_pronoun = len(run) == 1 and re.match(r"I\b", run[0][0])
     is_date = all(_CALENDAR.fullmatch(word[0].lower()) or word[0][0].isdigit() for word in run)
     return [] if is_pronoun or is_date else run
+
+
+_PANEL = "Mentions"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GazetteerConfig:
+    """Rules of names, and of comparing them.
+
+    common_words: by default one-word names that are common words are left out, because "It" or
+    "Jaws" at the beginning of a sentence is rarely the film. Common are words that occur in lower
+    case in the texts; with `ignore_case`, where names are expected in lower case and that tells
+    nothing, only English function words ("after", "what"), so that "jaws" is found wherever it
+    stands. min_length: characters.
+
+    Attributes:
+        ignore_case: Names in any case.
+        common_words: Also one-word names that occur in lower case.
+        min_length: Shorter names are left out.
+    """
+
+    ignore_case: Annotated[bool, Option(panel=_PANEL)] = False
+    common_words: Annotated[bool, Option(panel=_PANEL)] = False
+    min_length: Annotated[int, Ge(1), Option(panel=_PANEL)] = 3
+
+    def __post_init__(self) -> None:
+        check_settings(self)
 
 
 _UNEVEN_SPACE = re.compile(r"\s\s|[^\S ]")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
 from argus.corpora.opening import CorpusSource, Origin
 from argus.data.documents import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS, find_file
+from argus.data.fields import FieldNames
 from argus.data.folders import kb_file
 from argus.data.kb import ALL, MENTION, SOURCES, KnowledgeFolder
 from argus.data.reading import nothing_in
@@ -17,12 +19,34 @@ from argus.data.rows import id_value, pick_field, read_rows, text_value
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.knowledge.base import ArrowEntities, Entity, KnowledgeBase, ids_of
-from argus.knowledge.mentions import mention_relations
+from argus.knowledge.names import mention_relations
 from argus.knowledge.relations import RelationGraph, read_relations
-from argus.knowledge.source import KnowledgeSource
+from argus.settings import Option
 
 MENTIONS = "mentions"
 _BY_MENTION = (MENTIONS, MENTION)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnowledgeSource:
+    """Sources of entities and relations.
+
+    entities: a knowledge base (argus.data.kb) does as well as a file. None takes every document as
+    an entity, its title as label. relations: of a knowledge base's sources "wikidata", "hyperlink",
+    "triples", "all". None takes what the knowledge base says, or an `edges` file beside the corpus,
+    else mentions.
+
+    Attributes:
+        entities: File of id, label, paragraph (or doc_id); default: every document.
+        relations: Triples file, or "mentions"; of a knowledge base also wikidata, hyperlink,
+            triples, all. Default: its own, or edges.* beside the corpus, else mentions.
+        skip_unknown: Drop (and count) edges to ids that are not entities.
+    """
+
+    entities: Path | None = None
+    relations: Annotated[Path | str | None, Option(is_name=True)] = None
+    skip_unknown: Annotated[bool, Option(panel="Input")] = False
+    fields: FieldNames = field(default_factory=FieldNames)
 
 
 @dataclass(frozen=True)

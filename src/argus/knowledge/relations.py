@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from argus.data.reading import read_lines
-from argus.data.rows import Row, file_format, id_value, read_rows
+from argus.data.rows import Row, file_format, id_value, pick_field, read_rows, text_value
 from argus.data.types import IntArray
 from argus.errors import InputError, Location
 
 SUBJECT_FIELDS = ("subject", "head", "source", "s", "from")
 OBJECT_FIELDS = ("object", "tail", "target", "o", "to")
+PROPERTY_FIELDS = ("relation", "property", "predicate", "p", "rel")
 HEADER_HINT = " If this line is a header, call its columns subject, relation, object."
 
 
@@ -108,7 +109,8 @@ def read_relations(
     `skip_unknown`, which counts and drops such edges.
     """
     edges, unknown = array("q"), 0
-    for row, *fields in _edge_rows(path):
+    for row, subject, _, object_ in read_edges(path):
+        fields = (subject, object_)
         ids = [id_value(row, field, coerce=coerce_ids) for field in fields]
         ends = [index[id_] for id_ in ids if id_ in index]
         if len(ends) == 2:
@@ -129,32 +131,25 @@ def read_relations(
     return RelationGraph.from_edges(len(index), subjects, objects, unknown=unknown)
 
 
-def _edge_rows(path: Path) -> Iterator[tuple[Row, str, str]]:
+def read_edges(path: Path) -> Iterator[tuple[Row, str, str, str]]:
+    """Yield rows of a triples file with their subject's field, property, and object's field."""
+    names: tuple[str, str] | None = None
     if path.is_file() and file_format(path) == ".tsv":
         header = next(read_lines(path), (1, ""))[1].rstrip("\r\n").split("\t")
         if not (set(header) & set(SUBJECT_FIELDS) and set(header) & set(OBJECT_FIELDS)):
-            yield from _headless_rows(path)
+            for row in _headless_rows(path):
+                yield row, "subject", row.values["property"], "object"
             return
-    names: tuple[str, str] | None = None
     for row in read_rows(path):
         if names is None:
-            names = (_edge_field(row, SUBJECT_FIELDS), _edge_field(row, OBJECT_FIELDS))
-        yield row, *names
+            ends = (SUBJECT_FIELDS, OBJECT_FIELDS)
+            subject, object_ = (pick_field(row, fields, what="edge's end") for fields in ends)
+            property_ = next((name for name in PROPERTY_FIELDS if name in row.values), "")
+            names = (subject, object_)
+        yield row, names[0], text_value(row, property_) if property_ else "", names[1]
 
 
-def _edge_field(row: Row, names: tuple[str, ...]) -> str:
-    for name in names:
-        if name in row.values:
-            return name
-    raise InputError(
-        f"columns are {', '.join(map(repr, row.values))}",
-        expected=f"an edge's end in one of {', '.join(map(repr, names))}",
-        fix="Rename the columns to subject, relation, object.",
-        where=row.at(),
-    )
-
-
-def _headless_rows(path: Path) -> Iterator[tuple[Row, str, str]]:
+def _headless_rows(path: Path) -> Iterator[Row]:
     width = 0
     for number, line in read_lines(path):
         fields = line.rstrip("\r\n").split("\t")
@@ -168,4 +163,5 @@ def _headless_rows(path: Path) -> Iterator[tuple[Row, str, str]]:
                 fix="Separate columns by one tab, or give the file a header.",
                 where=Location(path, number),
             )
-        yield Row({"subject": fields[0], "object": fields[-1]}, path, number), "subject", "object"
+        property_ = fields[1] if width == 3 else ""
+        yield Row({"subject": fields[0], "property": property_, "object": fields[-1]}, path, number)

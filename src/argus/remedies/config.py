@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from argus.errors import InputError
-from argus.knowledge.source import GazetteerConfig
+from argus.knowledge.gazetteer import GazetteerConfig
 from argus.llm.config import AcceptUnanswered, ChatConfig, LocalConfig
 from argus.llm.options import needs_model
 from argus.settings import (

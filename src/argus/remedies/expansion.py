@@ -27,7 +27,7 @@ from argus.devices import Device
 from argus.encoders import EmbeddingStore, Encoder, Item, Role, TokenCounter, embed
 from argus.encoders.protocol import directions
 from argus.jobs import options as o
-from argus.knowledge.mentions import ground
+from argus.knowledge.names import ground
 from argus.remedies.config import ROBUST, TAU, ExpandConfig, ReferenceConfig, Tau
 from argus.remedies.diagnosis import Diagnosis, Risk
 from argus.remedies.receipt import RepairResult, write_receipt

@@ -6,8 +6,7 @@ import hashlib
 from collections import Counter, defaultdict
 from typing import Any
 
-from argus.knowledge.mentions import ground
-from argus.knowledge.names import without_parenthesis
+from argus.knowledge.names import ground, without_parenthesis
 from tests.knowledge.alignment.worlds import Item, Page, World
 
 

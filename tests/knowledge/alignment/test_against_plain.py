@@ -81,5 +81,4 @@ def test_a_world_becomes_what_plain_python_makes_of_it(world, sample, seed):
             assert tables.rows == expected
             assert {name: counts[name] for name in expected_counts} == expected_counts
             assert counts["entities"] == len(expected["entities"])
-            assert counts["prepended"] == sum(row[7] for row in expected["entities"])
             assert counts["targets"] == sum(row[8] for row in expected["entities"])

@@ -1,6 +1,6 @@
 import pytest
 
-from argus.errors import InputError
+from argus.errors import ArgusError, InputError
 from argus.knowledge.alignment import AlignSettings, align
 from tests.knowledge.alignment.worlds import SMALL, Item, Page, World, built, redirect
 
@@ -39,7 +39,6 @@ def test_an_item_gets_the_paragraph_of_the_article_that_it_names(tmp_path):
         },
         "entities": 2,
         "targets": 2,
-        "prepended": 1,
         "aliases": 2,
         "redirects": 0,
         "relations": {"wikidata": 1},
@@ -67,7 +66,7 @@ def test_a_table_that_breaks_off_leaves_raw_tables_as_before(tmp_path):
     built(World(pages=[Page("A")]), tmp_path)
     (tmp_path / "pages" / "000001.parquet").write_bytes(b"PAR1 and no more")
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(InputError, match=r"pages/000001\.parquet.*Remove the file"):
+    with pytest.raises(ArgusError, match=r"pages/000001\.parquet.*Remove that folder"):
         align(tmp_path, AlignSettings(memory_bytes=SMALL))
     assert sorted(tmp_path.rglob("*")) == before
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from argus.data.kb import TABLES
-from argus.knowledge.alignment import RAW, AlignSettings, align, finish
-from argus.knowledge.alignment.raw_tables import ITEMS, LINKS, PAGES, STATEMENTS
+from argus.knowledge.alignment import AlignSettings, align, finish
+from argus.knowledge.raw import ITEMS, LINKS, PAGES, RAW, STATEMENTS
 from tests.support.in_process_engine import InProcessEngine
 
 SCHEMAS = {"pages": PAGES, "links": LINKS, "items": ITEMS, "statements": STATEMENTS}

@@ -9,8 +9,8 @@ import re
 
 import pytest
 
-from argus.knowledge.dumps.pages import read_pages
-from argus.knowledge.dumps.site import HEAD_BYTES, read_site
+from argus.knowledge.dumps import read_pages
+from argus.knowledge.site import HEAD_BYTES, read_site
 
 DUMP = "enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"
 MARKUP = re.compile(

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from argus.knowledge.dumps.items import read_items
+from argus.knowledge.dumps import read_items
 
 
 def statement(target: object, *, rank: str = "normal", type_: str = "wikibase-entityid") -> dict:

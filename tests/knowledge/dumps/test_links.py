@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.knowledge.dumps.wikitext import lead_of, lead_targets, page_targets
+from argus.knowledge.wikitext import lead_of, lead_targets, page_targets
 from tests.support.dumps import any_site
 
 SITE = any_site()

@@ -1,7 +1,6 @@
 import pytest
 
-from argus.knowledge.alignment.raw_tables import PAGES
-from argus.knowledge.dumps.pages import (
+from argus.knowledge.dumps import (
     BrokenRecord,
     Page,
     is_disambiguation,
@@ -9,7 +8,8 @@ from argus.knowledge.dumps.pages import (
     read_pages,
     redirect_target,
 )
-from argus.knowledge.dumps.site import Site
+from argus.knowledge.raw import PAGES
+from argus.knowledge.site import Site
 from tests.support.dumps import any_site
 
 PAGE = """<page>

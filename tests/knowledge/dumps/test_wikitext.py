@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.knowledge.dumps.pages import is_disambiguation, parse_page
-from argus.knowledge.dumps.site import Site
-from argus.knowledge.dumps.wikitext import lead_of, paragraph_of
+from argus.knowledge.dumps import is_disambiguation, parse_page
+from argus.knowledge.site import Site
+from argus.knowledge.wikitext import lead_of, paragraph_of
 from tests.support.dumps import any_site
 
 FOO = "Foo is a bar of things."

@@ -3,7 +3,7 @@ from collections import Counter
 import pyarrow.parquet as pq
 import pytest
 
-from argus.knowledge.sources import RawWriter
+from argus.knowledge.raw import RawWriter
 
 
 class Raw:

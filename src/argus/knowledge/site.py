@@ -1,4 +1,4 @@
-"""Read namespaces, languages and links of a dump's own site."""
+"""Read a wiki's own settings from its dump, and say which article a link means."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _languages() -> dict[str, dict[str, list[str]]]:
 
 
 def _read(name: str) -> str:
-    return files("argus.knowledge.dumps").joinpath(name).read_text(encoding="utf-8")
+    return files("argus.knowledge").joinpath(name).read_text(encoding="utf-8")
 
 
 Case = Literal["first-letter", "case-sensitive"]

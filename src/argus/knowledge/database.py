@@ -6,13 +6,15 @@ import errno
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from argus.cores import available_cores
-from argus.errors import ArgusError, InputError
+from argus.errors import ArgusError
 from argus.extras import naming_extras
 
 if TYPE_CHECKING:
@@ -27,16 +29,14 @@ WORD = (
     r"[\x{0e00}-\x{0eff}\x{1000}-\x{109f}\x{3040}-\x{30ff}\x{3400}-\x{9fff}]{1,2}"
     r"|[\pL\pN_]+(?:[''’.-][\pL\pN_]+)*"
 )
-"""A word as `count_words` (argus.knowledge.dumps.wikitext) sees it, in a string of SQL."""
-_TYPES = {pa.list_(pa.string()): "VARCHAR[]", pa.bool_(): "BOOLEAN"}
-_TYPES |= dict.fromkeys((pa.int32(), pa.int64()), "BIGINT")
+"""A word as `count_words` (argus.knowledge.wikitext) sees it, in a string of SQL."""
 
 
 class Database:
     """An open DuckDB, whose tables are gone when it is closed."""
 
-    def __init__(self, connection: DuckDBPyConnection) -> None:
-        self._connection = connection
+    def __init__(self, connection: DuckDBPyConnection, folder: Path) -> None:
+        self._connection, self._folder = connection, folder
 
     def run(self, sql: str, *values: object) -> None:
         """Execute a statement with its parameters."""
@@ -65,8 +65,8 @@ class Database:
         """Write the rows of a query to one Parquet file, in no particular order."""
         path.parent.mkdir(parents=True, exist_ok=True)
         self.run(
-            f"COPY ({sql}) TO '{_quoted(path)}' "
-            f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 50000)"
+            f"COPY ({sql}) TO {_quoted(path)} "
+            "(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 50000)"
         )
 
     def view(
@@ -84,7 +84,14 @@ class Database:
         it. Rows without a key stay. Returns how many rows are left out for that. The view
         `all_<name>` has every row.
         """
-        self.run(f"CREATE VIEW all_{name} AS {_scan(folder, schema)}")
+        files = f"{escape(str(folder))}/*.parquet"
+        if not any(folder.glob("*.parquet")):
+            files = escape(str(self._folder / f"{name}.parquet"))
+            pq.write_table(schema.empty_table(), self._folder / f"{name}.parquet")
+        self.run(
+            f"CREATE VIEW all_{name} AS SELECT *, filename AS file, file_row_number AS place FROM "
+            f"read_parquet({_quoted(files)}, filename=true, file_row_number=true)"
+        )
         self.run(f"CREATE VIEW fit_{name} AS FROM all_{name} WHERE {where}")
         if key is None:
             self.run(f"CREATE VIEW {name} AS FROM fit_{name}")
@@ -110,8 +117,7 @@ class Database:
 def database(work: Path, memory_bytes: int) -> Iterator[Database]:
     """Open an empty database that spills to `work` when memory is full, until the end.
 
-    Raises ArgusError when the disk is full or memory too small for a step, InputError for a Parquet
-    file that is broken.
+    Raises ArgusError when the disk is full, memory too small for a step, or a table broken.
     """
     with naming_extras():
         import duckdb
@@ -129,7 +135,7 @@ def database(work: Path, memory_bytes: int) -> Iterator[Database]:
             },
         )
         try:
-            yield Database(connection)
+            yield Database(connection, folder)
         finally:
             connection.close()
     except (duckdb.Error, OSError) as error:
@@ -164,32 +170,13 @@ def _in_plain_words(error: Exception, work: Path) -> Exception:
             f"Alignment needs more memory than it is allowed: {what}. Allow it more; the same "
             "command then goes on with what is done."
         )
-    if ".parquet" in text and not isinstance(error, OSError):
-        return InputError(
-            f"a table cannot be read ({what})",
-            expected="Parquet as Argus wrote it",
-            fix="Remove the file that is named; the same command makes it again.",
-            where=work,
-        )
-    return error
-
-
-def _scan(folder: Path, schema: pa.Schema) -> str:
-    kinds = [(field.name, _TYPES.get(field.type, "VARCHAR")) for field in schema]
-    if not any(folder.glob("*.parquet")):
-        empty = ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind in kinds)
-        return f"SELECT {empty}, '' AS file, 0 AS place WHERE false"
-    columns = ", ".join(f"CAST({name} AS {kind}) AS {name}" for name, kind in kinds)
-    return (
-        f"SELECT {columns}, filename AS file, file_row_number AS place FROM "
-        f"read_parquet('{_pattern(folder)}/*.parquet', filename=true, file_row_number=true)"
+    if isinstance(error, OSError):
+        return error
+    return ArgusError(
+        f"The tables of {work} cannot be joined: {what}. Remove that folder; the same command "
+        "makes it again."
     )
 
 
-def _pattern(folder: Path) -> str:
-    """Return a path in which a pattern's own characters stand for themselves."""
-    return _quoted("".join(f"[{c}]" if c in "*?[" else c for c in str(folder)))
-
-
 def _quoted(path: Path | str) -> str:
-    return str(path).replace("'", "''")
+    return "'" + str(path).replace("'", "''") + "'"

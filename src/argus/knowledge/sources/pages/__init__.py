@@ -1,1 +1,0 @@
-"""Read a folder of pages as a knowledge base: paragraphs and links."""
