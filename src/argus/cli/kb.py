@@ -60,21 +60,20 @@ class Sources:
         that the source has no use for.
         """
         from argus.kb.config import Dumps
-        from argus.knowledge.pages import PageFolder
-        from argus.knowledge.triples import EntityRows, TripleFiles
+        from argus.knowledge import pages, triples
 
         self._check_one()
         self._check_used(columns, config)
         if self.triples:
-            return TripleFiles(
+            return triples.TripleFiles(
                 triples=self.triples, labels=self.labels, abstracts=self.abstracts,
                 language=config.language, memory_bytes=config.memory_bytes,
             )  # fmt: skip
         if self.entities:
-            return EntityRows(self.entities, fields=columns)
+            return triples.EntityRows(self.entities, fields=columns)
         if self.pages:
             _check_apart(self.pages, out)
-            return PageFolder(self.pages)
+            return pages.PageFolder(self.pages)
         return Dumps(wikipedia=self.wikipedia, wikidata=self.wikidata)
 
     def _check_one(self) -> None:
