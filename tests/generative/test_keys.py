@@ -1,10 +1,6 @@
-import math
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.errors import InputError
 from argus.generative.passage_scores import Key, merged
 
 
@@ -22,19 +18,3 @@ def test_merging_keeps_order_and_each_ngram_once(ngrams):
     assert [key.tokens for key in joined] == list(dict.fromkeys(ngrams))
     assert all(key.log_probability == -ngrams.index(key.tokens) for key in joined)
     assert merged(joined, joined) == joined
-
-
-def test_a_key_without_tokens_is_an_error():
-    with pytest.raises(InputError, match="a key without tokens; expected at least one token"):
-        Key((), -1.0, "body")
-
-
-@pytest.mark.parametrize("log", [math.nan, 0.5, math.inf])
-def test_what_is_no_log_probability_is_an_error(log):
-    with pytest.raises(InputError, match=f"log-probability {log}; expected at most 0"):
-        Key((1,), log, "body")
-
-
-def test_rounding_and_minus_infinity_are_log_probabilities():
-    assert Key((1,), 1e-7, "body").log_probability == 1e-7
-    assert Key((1,), -math.inf, "body").log_probability == -math.inf

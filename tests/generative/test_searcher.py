@@ -209,16 +209,6 @@ def test_batches_that_do_not_fit_are_halved_and_nothing_is_lost(parts, monkeypat
     assert max(sizes) > 8
 
 
-@pytest.mark.parametrize(
-    ("queries", "k", "told"),
-    [(QUERIES, 0, "at least 1"), ([QUERIES[0], QUERIES[0]], 5, "two queries have the id 'long'")],
-)
-def test_bad_requests_are_refused(parts, queries, k, told):
-    _, index, model = parts
-    with pytest.raises(InputError, match=told):
-        list(GenerativeSearcher(index, model, Mode.SEAL, SMALL).search(queries, k))
-
-
 def test_a_model_of_another_vocabulary_is_refused(parts, tmp_path):
     _, index, _ = parts
     other = train_vocabulary(["entirely other words"], 290)

@@ -9,7 +9,6 @@ from itertools import pairwise
 import numpy as np
 
 from argus.data.types import FloatArray, IntArray
-from argus.errors import InputError
 from argus.generative.index import NgramIndex
 from argus.generative.passage_scores import (
     Float64Array,
@@ -73,12 +72,7 @@ def aggregate(
     unigrams: (V,) log-probabilities of single tokens, or None for none. A passage is found by a
     key that comes at most `max_occurrences` times. The ranking depends only on the keys, their
     order, and the passages' own tokens and ids, not on the order of passages.
-    Raises InputError for k below 1, unigrams of another vocabulary, and invalid log-probabilities.
     """
-    if k < 1:
-        raise InputError(
-            f"k={k}", expected="at least 1", fix="Say how many passages to return.", where="k"
-        )
     keys = merged(keys)
     ngrams = [key.tokens for key in keys]
     counts = np.asarray(index.counts(ngrams), np.int64) if ngrams else np.zeros(0, np.int64)
@@ -137,13 +131,6 @@ def _single_tokens(
     size = index.vocabulary_size
     if unigrams is None:
         return np.zeros(size), np.zeros(size, np.int64)
-    if unigrams.shape != (size,):
-        raise InputError(
-            f"unigram log-probabilities of shape {unigrams.shape}",
-            expected=f"({size},), one per token of the index's vocabulary",
-            fix="Use a model of the tokenizer that the index was built with.",
-            where="unigrams",
-        )
     counts = np.zeros(size, np.int64)
     tokens, times = index.continuations(())
     counts[tokens] = times

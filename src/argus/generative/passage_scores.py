@@ -17,11 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import FloatArray, IntArray
-from argus.errors import InputError
 from argus.generative.settings import Scoring
-
-ROUNDING = 1e-6
-"""Largest logarithm of a probability that passes as 0 with a rounding error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,26 +26,12 @@ class Key:
 
     tokens: at least one. log_probability: log P(n|q), natural logarithm. -inf is allowed and weighs
     nothing. view: "title", "body", "query" (MINDER's pseudo-queries) or "question" (n-grams of the
-    question's own words). Raises InputError if there is no token, or no log-probability.
+    question's own words).
     """
 
     tokens: tuple[int, ...]
     log_probability: float
     view: str
-
-    def __post_init__(self) -> None:
-        if not self.tokens:
-            raise InputError(
-                "a key without tokens",
-                expected="at least one token: every passage holds the empty n-gram",
-                fix="Leave the key out.",
-            )
-        if math.isnan(self.log_probability) or self.log_probability > ROUNDING:
-            raise InputError(
-                f"a key of log-probability {self.log_probability}",
-                expected="at most 0, the natural logarithm of a probability",
-                fix="Give the sum of the tokens' log-softmax values, not of their logits.",
-            )
 
 
 def merged(*groups: Iterable[Key]) -> list[Key]:
@@ -104,16 +86,8 @@ def unigram_weights(
     log_probabilities: (V,) log-softmax at the first position of the decoder. counts: (V,)
     occurrences. excluded: tokens that weigh 0: the border, padding, and keys of one token. So do
     tokens that do not occur and all but the `most_unigrams` most probable (the lower id where two
-    are equally probable). Returns (V,). Raises InputError for invalid log-probabilities.
+    are equally probable). Returns (V,).
     """
-    bad = np.isnan(log_probabilities) | (log_probabilities > ROUNDING)
-    if bad.any():
-        token = int(bad.argmax())
-        raise InputError(
-            f"a log-probability of {log_probabilities[token]} for token {token}",
-            expected="at most 0, the natural logarithm of a probability",
-            fix="Give log-softmax values of the first position, not logits.",
-        )
     weights = np.zeros(len(log_probabilities), np.float64)
     best = greatest(log_probabilities, scoring.most_unigrams)
     if len(best):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -26,18 +26,16 @@ from argus.errors import InputError
 from argus.generative.settings import Format
 
 
-@dataclass(frozen=True, slots=True)
-class HitKey:
+class HitKey(NamedTuple):
     """An n-gram by which a passage was found: its text, corpus count, weight, and view."""
 
     text: str
-    count: int
+    count: int  # type: ignore[assignment]
     weight: float
     view: str
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A passage that was found. title, text: as the index's tokens say."""
 
     doc_id: str
@@ -73,6 +71,7 @@ class AnswerFile:
         self.path, self.border = path, border
         self.settings: dict[str, object] = json.loads(json.dumps(settings))
         self._places: dict[tuple[str, str], int] = {}
+        self._end = 0  # of the last whole line
 
     def check(self) -> None:
         """Find the answered questions. Raises InputError if the file holds another search."""
@@ -83,12 +82,13 @@ class AnswerFile:
             if not header.endswith(b"\n"):
                 return  # killed before there was one
             self._check_header(header)
-            while True:
-                place, line = file.tell(), file.readline()
+            self._end = len(header)
+            for line in file:
                 if not line.endswith(b"\n"):
-                    return  # the end, or a line cut by a kill
+                    return  # cut by a kill
                 query, _ = _read(self.path, line)
-                self._places[query.id, query.text] = place
+                self._places[query.id, query.text] = self._end
+                self._end += len(line)
 
     def __contains__(self, query: Query) -> bool:
         """Return whether a question is answered."""
@@ -98,13 +98,13 @@ class AnswerFile:
     def appending(self) -> Iterator[Callable[[Query, Answer], None]]:
         """Yield a function that adds answers. A line cut by a kill is removed first."""
         with self.path.open("r+b" if self.path.is_file() else "w+b") as file:
-            file.truncate(_whole(file))
+            file.truncate(self._end)
             if not file.seek(0, 2):
                 file.write(_line({"settings": self.settings, "border": self.border}))
 
             def add(query: Query, answer: Answer) -> None:
                 place = file.tell()
-                hits = [_hit_line(hit) for hit in answer.hits]
+                hits = [hit._asdict() for hit in answer.hits]
                 file.write(_line({"query_id": query.id, "question": query.text, "hits": hits}))
                 file.flush()
                 self._places[query.id, query.text] = place
@@ -132,33 +132,6 @@ class AnswerFile:
                 fix="Give another --out, or start over with --fresh.",
                 where=self.path,
             )
-
-
-@dataclass(frozen=True)
-class StoredAnswer:
-    """The answer to one question. border: its text in n-grams. None if the file lacks it."""
-
-    query: Query
-    answer: Answer
-    border: str | None
-
-
-def find_answer(path: Path, query_id: str, text: str | None = None) -> StoredAnswer | None:
-    """Return the last answer to a question, whatever search made it, and the question as asked.
-
-    text: None takes whatever was asked under this id. None if the file holds no such answer.
-    Reads line by line. Raises InputError for a file that is no such file.
-    """
-    id_ = json.dumps(query_id, ensure_ascii=False).encode("utf-8")
-    last = None
-    with path.open("rb") as file:
-        border = _header(path, file.readline()).get("border")
-        for line in file:
-            if id_ in line and line.endswith(b"\n"):
-                query, answer = _read(path, line)
-                if query.id == query_id and text in (None, query.text):
-                    last = StoredAnswer(query, answer, border or None)
-    return last
 
 
 def _header(path: Path, line: bytes) -> dict[str, Any]:
@@ -192,32 +165,8 @@ def _reading(path: Path) -> AbstractContextManager[None]:
     )
 
 
-def _hit_line(hit: Hit) -> dict[str, Any]:
-    keys = [(key.text, int(key.count), float(key.weight), key.view) for key in hit.keys]
-    return {
-        "doc_id": hit.doc_id,
-        "score": float(hit.score),
-        "title": hit.title,
-        "text": hit.text,
-        "keys": keys,
-    }
-
-
 def _line(row: Mapping[str, object]) -> bytes:
     return (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8")
-
-
-def _whole(file: IO[bytes]) -> int:
-    """Return where the last whole line of a file ends."""
-    end = file.seek(0, 2)
-    while end:
-        start = max(0, end - (1 << 16))
-        file.seek(start)
-        newline = file.read(end - start).rfind(b"\n")
-        if newline >= 0:
-            return start + newline + 1
-        end = start
-    return 0
 
 
 def _shown(value: object, width: int = 40) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from argus.corpora import NamedCorpus
 from argus.corpora.opening import CorpusSource, open_corpus
-from argus.data.documents import TopicFormat, check_limit, queries_file, read_topics
+from argus.data.documents import TopicFormat, queries_file, read_topics
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Query, Topic
 from argus.data.writing import one_writer
-from argus.errors import InputError
 from argus.generative.folders import index_folder, is_from_scratch, manifest_of, need_model
 from argus.generative.index import NgramIndex, check_corpus
 from argus.generative.results import (
@@ -111,7 +109,7 @@ def search_ngrams(
         topics = read_topics(path, kind, coerce_ids=fields.coerce_ids, limit=limit)
         source = queries_file(path)
     else:
-        topics = _checked(queries, limit)
+        topics = list(queries)[:limit]
     home, model = index_folder(index), need_model(config.model)
     config = with_scoring(config, model)
     opened = NgramIndex.open(home)
@@ -211,15 +209,9 @@ def ask(
     hits: list[dict[str, Any]] = []
     for rank, hit in enumerate(answer.hits, start=1):
         title, body = shown(hit, originals)
-        keys = [
-            {"text": k.text, "count": int(k.count), "weight": float(k.weight), "view": k.view}
-            for k in hit.keys
-        ]
-        score = float(hit.score)
-        hits.append(
-            {"rank": rank, "id": hit.doc_id, "score": score, "title": title, "text": body,
-             "keys": keys}
-        )  # fmt: skip
+        keys = [key._asdict() for key in hit.keys]
+        hits.append({"rank": rank, "id": hit.doc_id, "score": hit.score, "title": title})
+        hits[-1] |= {"text": body, "keys": keys}
     paths = {"index": str(home), "model": str(model)}
     return {"query": text, **paths, "mode": str(config.mode), "results": hits}
 
@@ -253,21 +245,6 @@ def identity(
         "scoring": config.scoring.identity,
     }
     return {"index": content.hex(), "model": weights, **settings}
-
-
-def _checked(topics: Sequence[Topic], limit: int | None) -> list[Topic]:
-    """Return the first topics. Raises InputError for none, and for an id that two have."""
-    check_limit(limit)
-    topics = list(topics)[:limit]
-    twice = [id_ for id_, n in Counter(t.query.id for t in topics).items() if n > 1]
-    if twice or not topics:
-        raise InputError(
-            f"two questions have the id {twice[0]!r}" if twice else "no question",
-            expected="at least one question, one per id",
-            fix="Rename one of the two." if twice else "Give some.",
-            where="queries",
-        )
-    return topics
 
 
 def _originals(

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from argus.data.tables import read_table
-from argus.reports.figures import BAND_COLOURS, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, naming, table
 
 FILE = "generative_search.parquet"
@@ -36,23 +35,10 @@ def section(folder: Path, summary: dict[str, Any]) -> Section:
     ]  # fmt: skip
     questions, shares = summary["questions"], summary["view_shares"]
     total = questions["total"]
-    plots = {"generative_views": _views(shares)} if shares else {}
-    tables = {"generative_questions": table(columns, cells, total=total)}
-    brief = f"{questions['answered']:,} of {total:,} questions answered by {summary['mode']}"
-    return Section(plots, tables, brief)
-
-
-def _views(shares: dict[str, float]) -> Figure:
-    names = sorted(shares, key=lambda view: shares[view])
-    bars = {
-        "type": "bar",
-        "orientation": "h",
-        "x": [shares[name] for name in names],
-        "y": [VIEWS.get(name, name) for name in names],
-        "marker": {"color": BAND_COLOURS["high"]},
-        "hovertemplate": "%{y}: %{x:.1%}<extra></extra>",
+    views = [[VIEWS.get(view, view), share] for view, share in shares.items()]
+    tables = {
+        "generative_questions": table(columns, cells, total=total),
+        "generative_views": table({"scores come from": "text", "share": "share"}, views),
     }
-    figure = framed([bars], "share of the scores of the first 10 passages", "", {})
-    figure["layout"]["xaxis"] |= {"tickformat": ".0%", "rangemode": "tozero"}
-    figure["layout"] |= {"height": 120 + 36 * len(names)}
-    return figure
+    brief = f"{questions['answered']:,} of {total:,} questions answered by {summary['mode']}"
+    return Section({}, tables, brief)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -176,21 +176,8 @@ class GenerativeSearcher:
     def search(self, queries: Sequence[Query], k: int) -> Iterator[Answer]:
         """Yield the answer to each query, in order. One without text finds nothing.
 
-        A batch that does not fit into memory is halved, and so are all that follow. Raises
-        InputError for k below 1 and for an id that is given twice.
+        A batch that does not fit into memory is halved, and so are all that follow.
         """
-        if k < 1:
-            raise InputError(
-                f"k = {k}", expected="at least 1", fix="Ask for one document or more.", where="--k"
-            )
-        twice = next((id_ for id_, n in Counter(q.id for q in queries).items() if n > 1), None)
-        if twice is not None:
-            raise InputError(
-                f"two queries have the id {twice!r}",
-                expected="one query per id",
-                fix="Rename one of the two.",
-                where="queries",
-            )
         left = list(queries)
         with progress("searching", len(left)) as on:
             while left:

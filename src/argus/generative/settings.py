@@ -504,13 +504,6 @@ class GenerativeTuneConfig:
 
     def __post_init__(self) -> None:
         check_settings(self)
-        if not self.search.decoding.rescore:
-            raise InputError(
-                "a search without rescoring",
-                expected="scores that are sums of weights by equation 2, of keys scored again",
-                fix="Leave rescore as it is.",
-                where="search",
-            )
 
     @property
     def examples(self) -> ExampleConfig:

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.data.types import Document
-from argus.errors import InputError
 from argus.generative.evidence import Matched, aggregate
 from argus.generative.index import build_index
 from argus.generative.passage_scores import Key
@@ -181,13 +180,6 @@ class _Located(PlainIndex):
 
     def documents_at(self, positions):
         return np.searchsorted(self.starts, positions, side="right") - 1
-
-
-@pytest.mark.parametrize("k", [0, -3])
-def test_k_below_one_is_an_error(k):
-    index, keys = example()
-    with pytest.raises(InputError, match=f"k={k}; expected at least 1. Say how many passages"):
-        aggregate(index, keys, None, Scoring(), k)
 
 
 TEXTS = {

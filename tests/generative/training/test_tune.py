@@ -208,7 +208,6 @@ def test_the_same_command_does_nothing_again_and_another_is_refused(tune, ready)
     ("settings", "where"),
     [
         ({"keys": 0}, "--keys"), ({"passages": 1}, "--passages"), ({"margin": -1.0}, "--margin"),
-        ({"search": NgramSearchConfig(decoding=Decoding(rescore=False))}, "search"),
     ],
 )  # fmt: skip
 def test_a_setting_that_cannot_be_meant_is_refused(settings, where):

@@ -306,10 +306,6 @@ def _problems(measured: Measurements) -> list[dict[str, Any]]:
         for kind, problem in measured.problems.listed().items()
         if kind not in columns or any(row[columns[kind]] is not None for row in measured.rows)
     ]
-    if measured.renamed:
-        what = "questions whose id had come before, given another"
-        count, first = len(measured.renamed), measured.renamed[0]
-        listed.append({"what": what, "count": count, "first": first})
     return listed
 
 

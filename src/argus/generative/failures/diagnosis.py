@@ -354,18 +354,11 @@ def diagnosis_table(systems: Sequence[System], paired: Sequence[Sequence[str]]) 
 
 
 def pairs(systems: Sequence[System]) -> list[list[str]]:
-    """Return for every row of each system the key that pairs it with one of the other.
+    """Return the words of every question of each system, by which those of two are paired.
 
-    Two systems' questions belong together where id and words agree. Files without ids number
-    them, so where that pairs fewer than the words alone, the words decide. A key twice in a
-    file is not paired.
+    Words that a file has twice are not paired.
     """
-    by_words = [[" ".join(words(row["question"])) for row in s.rows] for s in systems]
-    by_id = [
-        [f"{row['query_id']} {text}" for row, text in zip(s.rows, texts, strict=True)]
-        for s, texts in zip(systems, by_words, strict=True)
-    ]
-    return by_words if len(_shared(by_id)) < len(_shared(by_words)) else by_id
+    return [[" ".join(words(row["question"])) for row in system.rows] for system in systems]
 
 
 def comparison(
@@ -380,7 +373,8 @@ def comparison(
     columns: names of the columns of `rows`.
     rows: per figure, its means, second minus first, the interval and the p-value.
     """
-    shared = sorted(_shared(paired))
+    once = [{name for name, n in Counter(names).items() if n == 1} for names in paired]
+    shared = sorted(set.intersection(*once))
     if len(systems) != 2 or not shared:
         return None
     sides = [
@@ -403,12 +397,6 @@ def comparison(
         "columns": ["figure", "questions", "first", "second", "difference", "low", "high", "p"],
         "rows": rows,
     }
-
-
-def _shared(named: Sequence[Sequence[str]]) -> set[str]:
-    """Return the names that each of several lists has once."""
-    once = [{name for name, n in Counter(names).items() if n == 1} for names in named]
-    return set.intersection(*once)
 
 
 def _round(value: float | None) -> float | None:

@@ -71,11 +71,6 @@ class Judgement(BaseModel):
         """Read "yes" and "**YES.**", too."""
         return value.strip(" \t\n*_`'\".:").upper() if isinstance(value, str) else value
 
-    @field_validator("explanation", mode="before")
-    @classmethod
-    def _absent(cls, value: object) -> object:
-        return "" if value is None else value
-
 
 @dataclass(frozen=True, slots=True)
 class Candidate:

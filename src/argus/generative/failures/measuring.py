@@ -216,32 +216,21 @@ class Setup:
 class Measurements:
     """Figures of an output.
 
-    rows: columns of docs/autopsy.md. No id comes twice. positives: numbers in the index, for each
+    rows: columns of docs/autopsy.md. positives: numbers in the index, for each
     row. candidates: for a judge, for each row. known: passages among the first k that the index
-    holds. renamed: questions whose id had come before, as they are called now. problems: those of
-    the file.
+    holds. problems: those of the file.
     """
 
     rows: list[Row] = field(default_factory=list)
     positives: list[list[int]] = field(default_factory=list)
     candidates: list[list[Candidate]] = field(default_factory=list)
     known: int = 0
-    renamed: list[str] = field(default_factory=list)
     problems: Problems = field(default_factory=Problems)
 
-    def add(self, other: Measurements, ids: set[str]) -> None:
-        """Add another part. A question whose id is among `ids` is given another."""
-        for row, of_row in zip(other.rows, other.candidates, strict=True):
-            own = id_ = row["query_id"]
-            times = 1
-            while id_ in ids:
-                times += 1
-                id_ = f"{own} ({times})"
-            if id_ != own:
-                self.renamed.append(id_)
-            ids.add(id_)
-            self.rows.append({**row, "query_id": id_})
-            self.candidates.append([replace(candidate, query_id=id_) for candidate in of_row])
+    def add(self, other: Measurements) -> None:
+        """Add another part."""
+        self.rows += other.rows
+        self.candidates += other.candidates
         self.positives += other.positives
         self.known += other.known
         self.problems.merge(other.problems)
@@ -290,7 +279,7 @@ def measure_output(output: Output, setup: Setup, workers: int) -> Measurements:
 
     workers: processes. 1 measures in this one.
     """
-    measured, ids = Measurements(), set[str]()
+    measured = Measurements()
     early: dict[int, Measurements] = {}  # parts that came before those of earlier blocks
     done = 0
     work = Work(setup=_measurer, shared=setup, what="measuring")
@@ -301,7 +290,7 @@ def measure_output(output: Output, setup: Setup, workers: int) -> Measurements:
         for number, part in engine.run(work, _blocks(output.items())):
             early[number] = part
             while done in early:
-                measured.add(early[done], ids)
+                measured.add(early[done])
                 advance(len(early.pop(done).rows))
                 done += 1
     return measured

@@ -29,7 +29,7 @@ _NARROW = 4
 def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     """Build it from summary.json and failure_diagnosis.parquet."""
     systems, k = summary["systems"], summary["k"]
-    labels = _labels([system["name"] for system in systems])
+    labels = [system["name"] for system in systems] if len(systems) > 1 else [""]
     figures = {label: s["figures"] for label, s in zip(labels, systems, strict=True)}
     plots: dict[str, Figure] = {}
     tables: dict[str, Any] = {}
@@ -63,17 +63,6 @@ def section(folder: Path, summary: Mapping[str, Any]) -> Section:
         rows = [[row[heading] for heading in headings] for row in unmeasured]
         tables[f"{PREFIX}missing"] = table(dict.fromkeys(headings, "text"), rows)
     return Section(plots, tables, ". ".join(_brief(system, k) for system in systems))
-
-
-def _labels(names: Sequence[str], longest: int = 6) -> list[str]:
-    """Return the labels of systems in the tables: their names where short, else letters.
-
-    Tables of two systems fill the page. One system alone needs none.
-    """
-    if len(names) == 1:
-        return [""]
-    short = len(set(names)) == len(names) and all(len(name) <= longest for name in names)
-    return list(names) if short else [chr(ord("A") + i) for i in range(len(names))]
 
 
 def _brief(system: Mapping[str, Any], k: int) -> str:
@@ -120,9 +109,7 @@ def _comparison(compared: dict[str, Any], labels: Sequence[str], k: int) -> Page
     for values in compared["rows"]:
         row = dict(zip(compared["columns"], values, strict=True))
         both = row["first"], row["second"]
-        most = max((abs(number) for number in both if number is not None), default=0.0)
-        places = next(n for n, above in enumerate((1000, 100, 10, 0)) if most >= above)
-        means = [None if n is None else [f"{n:,.{places}f}", n] for n in both]
+        means = [None if n is None else [_words(n), n] for n in both]
         change = _change(row["difference"], row["low"], row["high"])
         rows.append([named(row["figure"], k), row["questions"], *means, change, _p(row["p"])])
     return table(columns | {difference: "text", "p": "text"}, rows)

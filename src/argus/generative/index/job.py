@@ -164,24 +164,8 @@ def _append(
     queries: Mapping[str, list[str]],
 ) -> tuple[NgramIndex, dict[str, Any]]:
     """Add new documents to the index. Return it, and how many were added and unchanged."""
-    if folder.fresh:
-        raise InputError(
-            "--append with --fresh",
-            expected="one of them: --fresh deletes the index that is added to",
-            fix="Leave one out.",
-            where="--append",
-        )
     home = folder / INDEX
-    titles = NgramIndex.open(home).titles  # a missing or unfinished index is an error now
-    if config.titles is not None and config.titles != titles:
-        had = "with" if titles else "without"
-        raise InputError(
-            "--titles" if config.titles else "--no-titles",
-            expected=f"passages {had} titles, as the index has them",
-            fix="Leave the option out.",
-            where=home,
-        )
-    record.config["titles"] = titles
+    record.config["titles"] = NgramIndex.open(home).titles  # without a whole one, an error now
     record.open(folder)
     with record.timed("indexing"):
         changes = append(home, documents, pseudo_queries=queries)
