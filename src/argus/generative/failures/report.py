@@ -5,8 +5,7 @@ Each table of figures stands once, with the systems side by side.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,18 +32,17 @@ def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     figures = {label: s["figures"] for label, s in zip(labels, systems, strict=True)}
     plots: dict[str, Figure] = {}
     tables: dict[str, Any] = {}
-    names = dict.fromkeys(
-        mode["name"]
-        for system in systems
-        for mode in system["modes"]
-        if mode["among_failed"] is not None or mode["among_found"] is not None
-    )  # the first system's order; modes that only the other has follow
-    if names:
-        plots |= {
-            f"{PREFIX}modes_{i}": dominating(system["modes"], list(names))
-            for i, system in enumerate(systems)
-        }
-        tables[f"{PREFIX}modes"] = _modes(systems, labels, names)
+    measured = [[mode for mode in system["modes"] if mode["measured"]] for system in systems]
+    if any(measured):
+        for i, modes in enumerate(measured):
+            plots[f"{PREFIX}modes_{i}"] = dominating(modes)
+        tables[f"{PREFIX}modes"] = _listed(
+            {
+                "mode": "text", "category": "text", "failed": "said", "found": "said",
+                "difference": "text", "leads": "count",
+            },
+            [(label, _mode(one)) for label, of in zip(labels, measured, strict=True) for one in of],
+        )  # fmt: skip
     for shown in declared()["table"]:
         of_systems = {label: own[shown.section][shown.name] for label, own in figures.items()}
         if not all(map(is_missing, of_systems.values())):
@@ -54,14 +52,25 @@ def section(folder: Path, summary: Mapping[str, Any]) -> Section:
                 plots[f"{PREFIX}{shown.name}"] = hits(grids, k, named(shown.deciles, k))
     tables[f"{PREFIX}questions"] = _questions(folder, systems, labels)
     tables[f"{PREFIX}taxonomy"] = _taxonomy(summary["taxonomy"])
-    if any(system["problems"] for system in systems):
-        tables[f"{PREFIX}problems"] = _problems(systems, labels)
+    problems = [
+        (label, [problem["what"], problem["count"], problem["first"]])
+        for label, system in zip(labels, systems, strict=True)
+        for problem in system["problems"]
+    ]
+    if problems:
+        tables[f"{PREFIX}problems"] = _listed(
+            {"what": "text", "times": "count", "first": "text"}, problems
+        )
     if summary["comparison"] is not None:
         tables[f"{PREFIX}comparison"] = _comparison(summary["comparison"], labels, k)
-    if unmeasured := _unmeasured(figures, k):
-        headings = ["figures", "of", "why"] if len(systems) > 1 else ["figures", "why"]
-        rows = [[row[heading] for heading in headings] for row in unmeasured]
-        tables[f"{PREFIX}missing"] = table(dict.fromkeys(headings, "text"), rows)
+    missing = [
+        (label, [shown.heading.format(k=k), own[shown.section][shown.name]["not_applicable"]])
+        for shown in declared()["table"]
+        for label, own in figures.items()
+        if is_missing(own[shown.section][shown.name])
+    ]
+    if missing:
+        tables[f"{PREFIX}missing"] = _listed({"figure": "text", "why": "text"}, missing)
     return Section(plots, tables, ". ".join(_brief(system, k) for system in systems))
 
 
@@ -79,27 +88,25 @@ def _brief(system: Mapping[str, Any], k: int) -> str:
     )
 
 
-def _modes(
-    systems: Sequence[dict[str, Any]], labels: Sequence[str], names: Iterable[str]
+def _listed(
+    columns: Mapping[str, str], rows: Sequence[tuple[str, list[Any]]], total: int | None = None
 ) -> PageTable:
-    columns = {"mode": "text", "category": "text"}
-    kinds = {"failed": "said", "found": "said", "difference": "text", "leads": "count"}
-    for label in labels:
-        columns |= {f"{heading} {label}".strip(): kind for heading, kind in kinds.items()}
-    by_name = [{mode["name"]: mode for mode in system["modes"]} for system in systems]
-    rows = []
-    for name in names:
-        of_systems = [modes.get(name) for modes in by_name]
-        row = [name, next(mode["category"] for mode in of_systems if mode)]
-        for mode in of_systems:
-            row += [None] * 4 if mode is None else [
-                _part_of(mode["among_failed"], mode["measured_failed"]),
-                _part_of(mode["among_found"], mode["measured_found"]),
-                _change(mode["difference"], mode["low"], mode["high"]),
-                mode["leading"] if mode["measured_failed"] else None,
-            ]  # fmt: skip
-        rows.append(row)
-    return table(columns, rows)
+    """Return a table whose first column is the system where there are two. rows: label, cells."""
+    if not any(label for label, _ in rows):
+        return table(columns, [cells for _, cells in rows], total=total)
+    both = [[label, *cells] for label, cells in rows]
+    return table({"system": "text", **columns}, both, total=total)
+
+
+def _mode(mode: Mapping[str, Any]) -> list[Any]:
+    return [
+        mode["name"],
+        mode["category"],
+        _part_of(mode["among_failed"], mode["measured_failed"]),
+        _part_of(mode["among_found"], mode["measured_found"]),
+        _change(mode["difference"], mode["low"], mode["high"]),
+        mode["leading"] if mode["measured_failed"] else None,
+    ]
 
 
 def _comparison(compared: dict[str, Any], labels: Sequence[str], k: int) -> PageTable:
@@ -113,18 +120,6 @@ def _comparison(compared: dict[str, Any], labels: Sequence[str], k: int) -> Page
         change = _change(row["difference"], row["low"], row["high"])
         rows.append([named(row["figure"], k), row["questions"], *means, change, _p(row["p"])])
     return table(columns | {difference: "text", "p": "text"}, rows)
-
-
-def _problems(systems: Sequence[dict[str, Any]], labels: Sequence[str]) -> PageTable:
-    by_kind: dict[str, list[object]] = {}
-    for i, system in enumerate(systems):
-        for problem in system["problems"]:
-            row = by_kind.setdefault(problem["what"], [None] * (2 * len(systems)))
-            row[2 * i : 2 * i + 2] = [problem["count"], problem["first"]]
-    columns = {"what": "text"}
-    for label in labels:
-        columns |= {f"times {label}".strip(): "count", f"first {label}".strip(): "text"}
-    return table(columns, [[what, *row] for what, row in by_kind.items()])
 
 
 def _taxonomy(modes: Sequence[dict[str, Any]]) -> PageTable:
@@ -141,43 +136,22 @@ def _taxonomy(modes: Sequence[dict[str, Any]]) -> PageTable:
     return table(dict.fromkeys(headings, "text"), rows)
 
 
-def _questions(
-    folder: Path, systems: Sequence[dict[str, Any]], labels: Sequence[str]
-) -> dict[str, Any]:
-    """Return every question with its outcome in each system. Failed ones first.
-
-    Rows of two systems with one `pair` are of one question, named as in the first of them. labels:
-    names of the systems in all columns.
-    """
-    places = {system["name"]: i for i, system in enumerate(systems)}
-    sides: dict[tuple[str, int], list[dict[str, Any] | None]] = {}
-    times: Counter[tuple[str, str]] = Counter()
-    for row in read_table(folder / f"{DIAGNOSIS}.parquet").to_pylist():
-        times[row["system"], row["pair"]] += 1  # a pair that a file has twice loses no row
-        key = (row["pair"], times[row["system"], row["pair"]])
-        sides.setdefault(key, [None] * len(systems))[places[row["system"]]] = row
-    columns = {"id": "text", "question": "text"}
-    for label in labels:
-        columns |= {f"outcome {label}".strip(): "text", f"why {label}".strip(): "lines"}
+def _questions(folder: Path, systems: Sequence[dict[str, Any]], labels: Sequence[str]) -> PageTable:
+    """Return every question of each system with its outcome. Failed ones first."""
+    of_system = dict(zip((system["name"] for system in systems), labels, strict=True))
     order = {"failed": 0, "late": 1, "found at 1": 3}
-
-    def worst(both: list[dict[str, Any] | None]) -> list[int]:
-        return [2 if row is None else order.get(row["outcome"], 2) for row in both]
-
-    ordered = sorted(sides.values(), key=worst)
-    cells = []
-    for both in ordered[:MAX_ROWS]:
-        first = next(row for row in both if row is not None)
-        cells.append(
-            [first["query_id"], first["question"], *(c for row in both for c in _why(row))]
-        )
-    return {**table(columns, cells, total=len(ordered)), "labels": list(labels)}
+    rows = read_table(folder / f"{DIAGNOSIS}.parquet").to_pylist()
+    rows.sort(key=lambda row: (order.get(row["outcome"], 2), row["pair"]))
+    cells = [
+        (of_system[row["system"]], [row["query_id"], row["question"], *_why(row)])
+        for row in rows[:MAX_ROWS]
+    ]
+    columns = {"id": "text", "question": "text", "outcome": "text", "why": "lines"}
+    return _listed(columns, cells, len(rows))
 
 
-def _why(row: dict[str, Any] | None) -> list[str]:
+def _why(row: dict[str, Any]) -> list[str]:
     """Return outcome, and the leading modes with their evidence, a line each."""
-    if row is None:
-        return ["not asked", ""]
     outcome = row["outcome"]
     if outcome in ("late", "failed") and row["first_correct"] is not None:
         outcome = f"{outcome}: rank {row['first_correct']}"
@@ -188,23 +162,6 @@ def _why(row: dict[str, Any] | None) -> list[str]:
     ]
     more = [f"and {len(pairs) - SHOWN_MODES} more"] if len(pairs) > SHOWN_MODES else []
     return [outcome, "\n".join([*lines, *more])]
-
-
-def _unmeasured(figures: Mapping[str, dict[str, Any]], k: int) -> list[dict[str, str]]:
-    """Return the figures, of which systems, and why, of all that does not apply, by reason."""
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for shown in declared()["table"]:
-        whys: dict[str, list[str]] = {}
-        for label, of_system in figures.items():
-            absent = of_system[shown.section][shown.name]
-            if is_missing(absent):
-                whys.setdefault(absent["not_applicable"], []).append(label)
-        for why, labels in whys.items():
-            reasons.setdefault((why, ", ".join(labels)), []).append(shown.heading.format(k=k))
-    return [
-        {"figures": "; ".join(names), "of": systems, "why": why}
-        for (why, systems), names in reasons.items()
-    ]
 
 
 def _page(shown: Shown, tables: Mapping[str, Table], k: int) -> dict[str, Any]:
@@ -311,19 +268,14 @@ _GROUPS = (
 )
 
 
-def dominating(modes: Sequence[dict[str, Any]], names: Sequence[str]) -> Figure:
-    """Share of failed and of found questions in which each mode holds.
-
-    modes: of one system, as in the summary. names: which of them, the first at the top. One that
-    was not measured keeps its place without bars.
-    """
-    by_name = {mode["name"]: mode for mode in modes}
-    listed = [by_name.get(name) for name in names]
+def dominating(modes: Sequence[dict[str, Any]]) -> Figure:
+    """Share of failed and of found questions in which each mode of a system holds."""
+    names = [mode["name"] for mode in modes]
     bars = [
         {
-            "type": "bar", "orientation": "h", "name": name, "y": list(names),
-            "x": [None if mode is None else mode[share] for mode in listed],
-            "customdata": [0 if mode is None else mode[measured] for mode in listed],
+            "type": "bar", "orientation": "h", "name": name, "y": names,
+            "x": [mode[share] for mode in modes],
+            "customdata": [mode[measured] for mode in modes],
             "marker": {"color": colour},
             "hovertemplate": "%{y}: %{x:.1%} of %{customdata:,}<extra>" + name + "</extra>",
         }
