@@ -126,7 +126,7 @@ def _block(
 
 
 FIELDS = ("queries", "pseudo_queries")
-_WITHOUT = frozenset({"summary", "state", "reason", "notes"})
+_WITHOUT = {"summary", "state", "reason", "notes", *FIELDS}
 """Fields of an expansion that has no pseudo-queries, which is no mistake."""
 _EXAMPLE = '{"_id": "d1", "queries": ["...", "..."]}'
 
@@ -187,19 +187,14 @@ def pseudo_queries_of(
 def _queries(row: Row) -> list[str]:
     field = next((name for name in FIELDS if row.values.get(name) is not None), None)
     if field is None:
-        if not (_WITHOUT | set(FIELDS)) & row.values.keys():
+        if _WITHOUT.isdisjoint(row.values):
             pick_field(row, FIELDS, what="queries")
         return []
     value = row.values[field]
-    wrong = [one for one in value if not isinstance(one, str)] if isinstance(value, list) else []
-    if not isinstance(value, list) or wrong:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise InputError(
-            f"{wrong[0]!r:.60} among the queries"
-            if wrong
-            else f"{value!r:.60} is of type {type(value).__name__}",
-            expected="strings alone" if wrong else "a list of strings",
-            fix="Quote it, or leave it out." if wrong else f"Write {_EXAMPLE}.",
+            f"{value!r:.60}", expected="a list of strings", fix=f"Write {_EXAMPLE}.",
             where=row.at(field),
-        )
+        )  # fmt: skip
     texts = (" ".join(whole_characters(one, row.at, field).split()) for one in value)
     return list(dict.fromkeys(filter(None, texts)))

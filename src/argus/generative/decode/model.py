@@ -32,6 +32,20 @@ class Sources:
         return Sources(self.hidden[rows], self.mask[rows])
 
 
+def padded(
+    sequences: Sequence[Sequence[int]], pad: int, device: str = "cpu"
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return sequences as rows (n, longest), and 1 where they are not padding."""
+    import torch
+
+    ids = torch.full((len(sequences), max(map(len, sequences))), pad)
+    mask = torch.zeros_like(ids)
+    for row, sequence in enumerate(sequences):
+        ids[row, : len(sequence)] = torch.tensor([*sequence])
+        mask[row, : len(sequence)] = 1
+    return ids.to(device), mask.to(device)
+
+
 class Seq2Seq:
     """A seq2seq language model on a device, without dropout. Its vocabulary is the index's.
 
@@ -73,16 +87,8 @@ class Seq2Seq:
 
     def encode(self, sources: Sequence[Sequence[int]]) -> Sources:
         """Encode inputs of any lengths, padded to the longest."""
-        import torch
-
-        longest = max(len(s) for s in sources)
         pad = self.vocabulary.pad if self.vocabulary.pad is not None else self.vocabulary.border
-        ids = torch.full((len(sources), longest), pad)
-        mask = torch.zeros_like(ids)
-        for row, source in enumerate(sources):
-            ids[row, : len(source)] = torch.tensor([*source])
-            mask[row, : len(source)] = 1
-        ids, mask = ids.to(self.device), mask.to(self.device)
+        ids, mask = padded(sources, pad, self.device)
         encoder = self.network.get_encoder()
         return Sources(encoder(input_ids=ids, attention_mask=mask).last_hidden_state, mask)
 
@@ -174,41 +180,24 @@ def load_network(folder: Path) -> Any:
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    if not (folder / "config.json").is_file():
-        raise InputError(
-            "no such folder" if not folder.is_dir() else "no model in it (no config.json)",
-            expected="a folder with a seq2seq language model in transformers' format",
-            fix="Train one (argus research generative train), or give the folder of a SEAL or "
-            "MINDER checkpoint that was saved with save_pretrained.",
-            where=folder,
-        )
     try:
-        config = AutoConfig.from_pretrained(folder)
+        config = AutoConfig.from_pretrained(folder, local_files_only=True)
         if not config.is_encoder_decoder:
-            raise InputError(
-                f"a {config.model_type} model, which has no encoder of its own",
-                expected="a seq2seq language model (BART, T5, ...)",
-                fix="Train one (argus research generative train), or give another --model.",
-                where=folder,
-            )
+            raise ValueError(f"a {config.model_type} model, which has no encoder of its own")
         network, loading = AutoModelForSeq2SeqLM.from_pretrained(folder, output_loading_info=True)
         mismatched = (key for key, *_ in loading["mismatched_keys"])
         if wrong := sorted({*loading["missing_keys"], *mismatched}):  # they would be random
-            raise InputError(
+            raise ValueError(
                 f"{len(wrong):,} weights of the model are missing or of another shape "
-                f"({', '.join(wrong[:3])}{', ...' if len(wrong) > 3 else ''})",
-                expected="the weights of the architecture that config.json names",
-                fix="Copy the whole folder again, or convert the checkpoint anew.",
-                where=folder,
+                f"({', '.join(wrong[:3])}{', ...' if len(wrong) > 3 else ''})"
             )
         return network
-    except InputError:
-        raise
     except Exception as error:  # whatever the library makes of damaged files
         raise InputError(
             f"the model cannot be loaded ({str(error).strip().splitlines()[0][:200]})",
-            expected="config.json and model.safetensors as save_pretrained writes them",
-            fix="Save or train it again.",
+            expected="a seq2seq language model as save_pretrained writes it",
+            fix="Train one (argus research generative train), or give the folder of a SEAL or "
+            "MINDER checkpoint that was saved with save_pretrained.",
             where=folder,
         ) from error
 

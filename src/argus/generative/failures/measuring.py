@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Literal
 
@@ -187,8 +187,8 @@ def lookup_of(index: NgramIndex) -> IndexLookup:
 
 Item = tuple[int, bytes]
 """A record and its number in the file, from 0."""
-BLOCK, BLOCK_BYTES = 32, 4 << 20
-"""Records, and bytes of them, that go to a worker at once, at most (but one record)."""
+BLOCK = 8
+"""Records that go to a worker at once, of some MB each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -280,6 +280,8 @@ def measure_output(output: Output, setup: Setup, workers: int) -> Measurements:
     workers: processes. 1 measures in this one.
     """
     measured = Measurements()
+    numbered = enumerate(output.items())
+    blocks = iter(lambda: list(islice(numbered, BLOCK)), [])
     early: dict[int, Measurements] = {}  # parts that came before those of earlier blocks
     done = 0
     work = Work(setup=_measurer, shared=setup, what="measuring")
@@ -287,26 +289,13 @@ def measure_output(output: Output, setup: Setup, workers: int) -> Measurements:
         progress(f"measuring {output.name}", None) as advance,
         open_engine(EngineConfig(workers=workers)) as engine,
     ):
-        for number, part in engine.run(work, _blocks(output.items())):
+        for number, part in engine.run(work, blocks):
             early[number] = part
             while done in early:
                 measured.add(early[done])
                 advance(len(early.pop(done).rows))
                 done += 1
     return measured
-
-
-def _blocks(records: Iterator[bytes]) -> Iterator[list[Item]]:
-    block: list[Item] = []
-    size = 0
-    for number, content in enumerate(records):
-        if block and (len(block) == BLOCK or size + len(content) > BLOCK_BYTES):
-            yield block
-            block, size = [], 0
-        block.append((number, content))
-        size += len(content)
-    if block:
-        yield block
 
 
 def ids_of_questions(queries: Iterable[Query]) -> dict[tuple[str, ...], str]:

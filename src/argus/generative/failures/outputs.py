@@ -187,15 +187,8 @@ def _file(path: Path) -> Path:
     names = (DPR, ANSWERS, RUN, RUN_JSON)
     if file := next((path / name for name in names if (path / name).is_file()), None):
         return file
-    if path.is_dir():
-        raise InputError(
-            f"the folder holds none of {DPR}, {ANSWERS}, {RUN}",
-            expected="the folder of argus research generative search, or a file",
-            fix="Give the file itself.",
-            where=path,
-        )
     raise InputError(
-        "no such file",
+        f"the folder holds none of {DPR}, {ANSWERS}, {RUN}" if path.is_dir() else "no such file",
         expected="DPR JSON, KILT JSONL, a run, or the folder of argus research generative search",
         fix="Check the path.",
         where=path,

@@ -25,6 +25,7 @@ from argus.data.runs import read_judgements
 from argus.data.types import Document, Qrels, Query
 from argus.data.writing import write_jsonl, write_whole
 from argus.errors import InputError
+from argus.generative.decode.model import padded
 from argus.generative.passages import pseudo_queries_of
 from argus.generative.settings import ExampleConfig
 from argus.generative.vocabulary import GOLD, UNSUPERVISED, Vocabulary
@@ -87,15 +88,11 @@ def tensors(
     """
     import torch
 
-    longest = max(len(p.source) for p in batch)
+    sources, mask = padded([p.source for p in batch], pad)
     width = max(len(p.forced) + len(p.target) for p in batch)
-    sources = torch.full((len(batch), longest), pad)
-    mask = torch.zeros_like(sources)
     inputs = torch.full((len(batch), width), pad)
     labels = torch.full_like(inputs, -1)
     for row, pair in enumerate(batch):
-        sources[row, : len(pair.source)] = torch.tensor(pair.source)
-        mask[row, : len(pair.source)] = 1
         written = (start, *pair.forced, *pair.target)
         inputs[row, : len(written) - 1] = torch.tensor(written[:-1])
         labels[row, len(pair.forced) : len(written) - 1] = torch.tensor(pair.target)

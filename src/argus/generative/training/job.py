@@ -18,7 +18,7 @@ from argus.data.writing import one_writer
 from argus.devices import check_device
 from argus.errors import InputError
 from argus.generative.decode.model import start_token, token_limit
-from argus.generative.folders import MODEL, index_folder
+from argus.generative.folders import MODEL, index_folder, need_model
 from argus.generative.index import NgramIndex
 from argus.generative.settings import SCRATCH, GenerativeTrainConfig
 from argus.generative.training.examples import (
@@ -130,7 +130,7 @@ def train_generative(
     on, learning = check_device(device), config.learning
     inputs = read_inputs(corpus, queries, qrels, pseudo_queries, fields or FieldNames(), limit)
     vocabulary = NgramIndex.open(index_folder(index)).vocabulary
-    base = None if config.model == SCRATCH else Path(config.model)
+    base = None if config.model == SCRATCH else need_model(Path(config.model))
     folder = ArtifactFolder(Path(out), fresh=fresh)
     keep_input(folder, [base, Path(index), *inputs.files.values()])
     settings = {"model": config.model, "limit": limit, **learning.described()}

@@ -11,6 +11,7 @@ import numpy as np
 
 from argus.data.types import Query
 from argus.errors import InputError
+from argus.generative.decode.model import padded
 from argus.generative.evidence import UNIGRAM, Matched, Ranked, aggregate
 from argus.generative.searcher import BODY, GenerativeSearcher
 from argus.generative.settings import GenerativeTuneConfig, Scoring
@@ -369,10 +370,10 @@ def log_probabilities(
     for example in batch:
         owners += [first + number for number, _ in example.keys]
         first += len(example.sources)
-    ids, mask = _padded(sources, pad, device)
+    ids, mask = padded(sources, pad, device)
     hidden = network.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state
     rows = torch.tensor(owners, device=device)
-    labels, there = _padded([k.written for e in batch for _, k in e.keys], pad, device)
+    labels, there = padded([k.written for e in batch for _, k in e.keys], pad, device)
     begun = torch.cat([torch.full_like(labels[:, :1], start), labels[:, :-1]], dim=1)
     logits = network(
         encoder_outputs=BaseModelOutput(last_hidden_state=hidden[rows]), attention_mask=mask[rows],
@@ -403,18 +404,3 @@ def key_weights(
     exponents = column([1.0 if k.single else scoring.exponent for k in keys])
     weights = odds.clamp(min=_LEAST) ** exponents
     return torch.where(odds > _LEAST, weights, torch.zeros_like(weights))
-
-
-def _padded(
-    sequences: Sequence[Sequence[int]], pad: int, device: str
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return sequences as rows (n, longest), and 1 where they are not padding."""
-    import torch
-
-    longest = max(map(len, sequences))
-    ids = torch.full((len(sequences), longest), pad)
-    mask = torch.zeros_like(ids)
-    for row, sequence in enumerate(sequences):
-        ids[row, : len(sequence)] = torch.tensor(sequence)
-        mask[row, : len(sequence)] = 1
-    return ids.to(device), mask.to(device)
