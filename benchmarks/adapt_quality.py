@@ -90,7 +90,7 @@ class Demo:
 
     def examples(self, rows: np.ndarray) -> Examples:
         """Return some of the needs."""
-        targets = self.targets[rows, None]
+        targets = self.targets[rows]
         return Examples(self.documents.vectors, self.needs[rows], targets)
 
     def folded(self, config: AdaptConfig) -> dict[str, Any]:

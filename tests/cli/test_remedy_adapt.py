@@ -26,8 +26,6 @@ def built(minilm, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "nothing to learn from"),
-        (("--needs", "profiles.jsonl"), "one of --needs and --needs-qrels alone"),
         (("--profiles", "none.jsonl"), "none.jsonl"),
         (("--profiles", "profiles.jsonl", "--rank", "500"), "at most 384"),
         (("--profiles", "profiles.jsonl", "--rank", "0"), "--rank"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from argus.cli import output
 from argus.cli.groups import Entry, Group, example
@@ -20,7 +20,6 @@ from argus.scenarios.config import NeedsConfig, ProfileSettings
 from argus.settings import (
     Option,
     Setting,
-    Without,
 )
 
 
@@ -95,7 +94,7 @@ def needs(
     queries: o.MaybeQueries = None,
     qrels: o.MaybeQrels = None,
     model: NeedsModel,
-    writing: Annotated[ProfileSettings, Without("form")],
+    writing: ProfileSettings,
     estimate: o.Estimate = False,
     retriever: NamedRetriever = None,
     asking: AskingConfig,
@@ -122,7 +121,7 @@ def needs(
     from argus.scenarios.needs.risk import JudgedFiles
 
     writer = model.config()
-    written_by = None if writer is None else replace(writing, form=measure.form).by(writer)
+    written_by = None if writer is None else writing.by(writer)
     read: dict[str, Any] = {"out": out, "config": measure, "fields": columns, "limit": limit}
     if estimate:
         from argus.scenarios.needs.risk import estimate_needs

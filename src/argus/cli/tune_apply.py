@@ -284,7 +284,7 @@ def scenarios(
     from argus.scenarios.remedy import add_scenarios
 
     result = add_scenarios(
-        source.index, profiles, component=views, weight=counts, form=asking.form, encoder=encoder,
+        source.index, profiles, component=views, weight=counts, encoder=encoder,
         queries=queries, qrels=qrels, corpus=source.corpus, device=device,
         coerce_ids=source.columns.coerce_ids,
     )  # fmt: skip

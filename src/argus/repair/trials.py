@@ -98,7 +98,7 @@ def candidates(materials: Materials) -> tuple[dict[str, list[Apply]], dict[str, 
         return chosen.remedy
 
     def adapt(index: Path) -> str:
-        result = adapt_index(index, profiles=profiles, encoder=encoder)
+        result = adapt_index(index, profiles=profiles or {}, encoder=encoder)
         if not result.summary["prescribed"]:
             raise ArgusError("held-out needs do not improve by a correction of queries")
         return result.remedy

@@ -14,21 +14,18 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from argus.corpora import NamedCorpus
-from argus.data.documents import read_queries
 from argus.data.fields import CoerceIds
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash, utc_now
 from argus.data.reading import WRITTEN, reading
-from argus.data.runs import read_judgements
-from argus.data.types import Document, FloatArray, IntArray, Qrels, Query
+from argus.data.types import Document, FloatArray, IntArray, Query
 from argus.data.writing import one_writer
 from argus.devices import Device, check_device
 from argus.encoders import EmbeddingStore, Encoder, embed
@@ -113,7 +110,6 @@ class AdaptResult(RemedyResult):
     prescribed: whether the index is searched with it.
     added: false where it was so already.
     documents: documents of the index.
-    needs.source: profiles or needs.
     needs.used: texts with a vector.
     needs.failed: texts that the encoder rejected.
     needs.documents: documents of the index that have some.
@@ -179,9 +175,7 @@ class AdaptResult(RemedyResult):
 def adapt_index(
     index: Annotated[Path | str, Option(("--index",)), INDEX, OUTPUT],
     *,
-    profiles: Path | str | Mapping[str, Profiled] | None = None,
-    needs: Path | str | Sequence[Query] | None = None,
-    needs_qrels: Path | str | Qrels | None = None,
+    profiles: Path | str | Mapping[str, Profiled],
     config: AdaptConfig | None = None,
     encoder: o.IndexEncoder = None,
     queries: Path | str | Sequence[Query] | None = None,
@@ -198,18 +192,15 @@ def adapt_index(
     decide how far queries are moved; where they do not improve beyond chance, nothing is
     prescribed. `argus tune undo` takes it out again.
 
-    profiles: scenario profiles by document id, or a path for `read_profiles`. needs, needs_qrels:
-    texts, and the documents that each is for. The same correction is never learnt twice. queries,
-    qrels: for an evaluation before and after. device: of the encoder and the learning. Raises
-    InputError for bad input and for needs of other documents alone, ArgusError where none can be
-    embedded.
+    profiles: scenario profiles by document id, or a path for `read_profiles`. A correction is never
+    learnt twice. queries, qrels: for an evaluation before and after. device: of the encoder
+    and the learning. Raises InputError for bad input and for needs of other documents alone,
+    ArgusError where none can be embedded.
 
     Args:
         index: Folder from argus index build.
         profiles: Profiles of documents (argus tune apply scenarios), whose information needs are
             used.
-        needs: Queries that say what documents are needed for; with --needs-qrels.
-        needs_qrels: Which documents each of --needs is for, as judgements.
         queries: Judged queries, for the receipt.
         corpus: Where titles are, to tell implicit questions apart.
         out: Folder for the receipt; default: in the index.
@@ -218,23 +209,33 @@ def adapt_index(
     config = config or AdaptConfig()
     views = ViewIndex.open(index_folder(index))
     documents = originals(views)
-    needed = read_needs(documents, profiles, needs, needs_qrels, coerce_ids=coerce_ids)
+    profiles, path = given_profiles(profiles, coerce_ids=coerce_ids)
+    own = {d.id for d in documents}
+    found = ((n.text, n.doc_id) for n in needs_of(profiles) if n.doc_id in own)
+    needs = [need for need in dict.fromkeys(found) if need[0].strip()]
+    if (n := len({doc for _, doc in needs})) < 2:
+        raise InputError(
+            f"{len(needs):,} needs of {n} of the {len(documents):,} documents of the index",
+            expected="what is needed of two documents at least, better of hundreds",
+            fix="Check that they and the index belong to one corpus: it holds "
+            f"{', '.join(repr(d.id) for d in documents[:3])}.",
+            where=path or "profiles",
+        )
     if config.rank > views.dim:
         raise InputError(
             f"rank {config.rank}", expected=f"at most {views.dim}, the dimension of the vectors",
             fix="Leave it out for 16.", where="--rank",
         )  # fmt: skip
-    settings = {"index": str(index), "from": needed.source, **asdict(config)}
-    record = Record(ADAPT, settings, dict(needed.files))
+    record = Record(ADAPT, {"index": str(index), **asdict(config)}, {"profiles": path})
     model = encoder_of(views, encoder, device)
     views.header.check_fingerprint(model.fingerprint, views.path)
     record.encoder["fingerprint"] = model.fingerprint
     parts = [json.dumps(asdict(config), sort_keys=True)]
-    for need in needed.needs:
-        parts += [need.text, *need.documents]
+    for need in needs:
+        parts += need
     for d in documents:
         parts += [d.id, d.text, d.title, str(d.metadata["added"])]
-    remedy = f"{ADAPT}-{needed.source}-{content_hash(*parts, size=4).hex()}"
+    remedy = f"{ADAPT}-{content_hash(*parts, size=4).hex()}"
     home = ArtifactFolder(views.path / REMEDIES / remedy)
     folder = ArtifactFolder(out or home.path)
     record.open(folder, about=(views.path,))
@@ -242,7 +243,7 @@ def adapt_index(
     is_there = remedy in {r.remedy for r in views.header.recipes}
     is_told = is_in_index(views, remedy, by_recipe=True)
     learnt, counts = _earlier(home) or _learn(
-        views, model, documents, needed, config, home, record, check_device(device)
+        views, model, documents, needs, config, home, record, check_device(device)
     )
     file = home / CORRECTION if learnt["alpha"] else None
     if file is not None:
@@ -251,7 +252,7 @@ def adapt_index(
         (home / ROLLED_BACK).unlink(missing_ok=True)
     judged = None
     if questions is not None:
-        known = {doc for need in needed.needs for doc in need.documents}
+        known = {doc for _, doc in needs}
         grades = [questions.qrels[query.id] for query in questions.with_judgements]
         relevant = [{doc for doc, grade in own.items() if grade > 0} for own in grades]
         with_needs = sum(bool(docs & known) for docs in relevant)
@@ -263,7 +264,7 @@ def adapt_index(
         "prescribed": file is not None,
         "added": file is not None and not is_told,
         "documents": len(documents),
-        "needs": counts,
+        "needs": {**counts, "elsewhere": len(profiles.keys() - own)},
         "learnt": learnt,
         "judged": judged,
     }
@@ -286,82 +287,6 @@ def section(folder: Path, adapt: Mapping[str, Any]) -> Section:
     )
 
 
-class Need(NamedTuple):
-    """A text that asks. documents: ids of those it is for. It is counted with the first."""
-
-    text: str
-    documents: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Needs:
-    """The needs of an index's documents. source: profiles or needs.
-
-    elsewhere: documents that something is needed of, and that the index does not hold.
-    """
-
-    source: str
-    needs: list[Need]
-    files: dict[str, Path]
-    elsewhere: int
-
-
-def read_needs(
-    documents: Sequence[Document],
-    profiles: Path | str | Mapping[str, Profiled] | None,
-    needs: Path | str | Sequence[Query] | None,
-    needs_qrels: Path | str | Qrels | None,
-    *,
-    coerce_ids: bool = False,
-) -> Needs:
-    """Return needs of these documents from the one source that is named.
-
-    Raises InputError where none is or both are, and for needs of fewer than two documents.
-    """
-    if (profiles is None) == (needs is None):
-        raise InputError(
-            "nothing to learn from" if needs is None else "--profiles and --needs",
-            expected="one of --profiles and --needs",
-            fix="Scenario profiles (argus tune apply scenarios) are what was measured to help.",
-            where="--profiles, --needs",
-        )
-    if (needs is None) != (needs_qrels is None):
-        raise InputError(
-            "one of --needs and --needs-qrels alone",
-            expected="both: what is needed, and which documents each is for",
-            fix="Give the other one.",
-            where="--needs" if needs is None else "--needs-qrels",
-        )
-    own, files, elsewhere = {d.id for d in documents}, dict[str, Path](), set[str]()
-    if profiles is not None:
-        source = "profiles"
-        profiles, file = given_profiles(profiles, coerce_ids=coerce_ids)
-        files = {"profiles": file} if file is not None else {}
-        elsewhere = profiles.keys() - own
-        found = [Need(n.text, (n.doc_id,)) for n in needs_of(profiles) if n.doc_id in own]
-    elif needs is not None and needs_qrels is not None:
-        source, sources = "needs", {"needs": needs, "needs qrels": needs_qrels}
-        files = {name: Path(v) for name, v in sources.items() if isinstance(v, (str, Path))}
-        if isinstance(needs, (str, Path)):
-            needs = read_queries(Path(needs), coerce_ids=coerce_ids)
-        judged, found = read_judgements(needs_qrels), []
-        for query in needs:
-            relevant = [doc for doc, grade in judged.get(query.id, {}).items() if grade > 0]
-            elsewhere |= set(relevant) - own
-            if inside := tuple(doc for doc in relevant if doc in own):
-                found.append(Need(query.text, inside))
-    found = [need for need in dict.fromkeys(found) if need.text.strip()]
-    if (n := len({doc for need in found for doc in need.documents})) < 2:
-        some = ", ".join(repr(d.id) for d in documents[:3])
-        raise InputError(
-            f"{len(found):,} {source} of {n} of the {len(documents):,} documents of the index",
-            expected="what is needed of two documents at least, better of hundreds",
-            fix=f"Check that they and the index belong to one corpus: it holds {some}.",
-            where=next(iter(files.values()), source),
-        )
-    return Needs(source, found, files, len(elsewhere))
-
-
 def _earlier(home: ArtifactFolder) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """Return figures and needs of an earlier run. None if it is unfinished or its file gone."""
     note = home.read_json(MADE)
@@ -381,7 +306,7 @@ def _learn(
     index: ViewIndex,
     encoder: Encoder,
     documents: Sequence[Document],
-    needs: Needs,
+    needs: Sequence[tuple[str, str]],
     config: AdaptConfig,
     home: ArtifactFolder,
     record: Record,
@@ -397,12 +322,11 @@ def _learn(
         record.timed("embedding needs"),
         EmbeddingStore(store_path, fingerprint=encoder.fingerprint, dim=encoder.dim) as store,
     ):
-        embedded = embed(as_queries([n.text for n in needs.needs]), encoder, store, what="needs")
-    used = [need for need, fine in zip(needs.needs, embedded.ok, strict=True) if fine]
-    counted = {doc for need in used for doc in need.documents[:1]}
-    if len(counted) < 2:
+        embedded = embed(as_queries([text for text, _ in needs]), encoder, store, what="needs")
+    used = [doc for (_, doc), fine in zip(needs, embedded.ok, strict=True) if fine]
+    if len(set(used)) < 2:
         raise ArgusError(
-            f"{index.path}: of {len(needs.needs):,} needs only those of {len(counted)} documents "
+            f"{index.path}: of {len(needs):,} needs only those of {len(set(used))} documents "
             f"could be embedded ({next(iter(embedded.failures.values()), '')}), so nothing was "
             "learnt."
         )
@@ -411,21 +335,14 @@ def _learn(
         v.doc_id: i for i, v in reversed(list(enumerate(snapshot.views))) if v.kind == ORIGINAL
     }
     row = {d.id: i for i, d in enumerate(documents)}
-    targets = np.full((len(used), max(len(n.documents) for n in used)), -1, np.int64)
-    for i, need in enumerate(used):
-        targets[i, : len(need.documents)] = [row[doc] for doc in need.documents]
     examples = Examples(
         np.ascontiguousarray(snapshot.vectors[[first[d.id] for d in documents]]),
         unit_rows(embedded.vectors),  # a correction does not depend on lengths
-        targets,
+        np.array([row[doc] for doc in used], np.int64),
     )
     counts = {
-        "source": needs.source,
-        "used": len(used),
-        "failed": len(embedded.failures),
-        "documents": len({doc for need in used for doc in need.documents}),
-        "elsewhere": needs.elsewhere,
-    }
+        "used": len(used), "failed": len(embedded.failures), "documents": len(set(used)),
+    }  # fmt: skip
     start = time.perf_counter()
     with record.timed("learning"):
         taught = learn(examples, config, device)
@@ -450,18 +367,12 @@ def _learn(
 class Examples:
     """Queries, and the documents that they are for.
 
-    documents: (n_documents, dim). queries: (n, dim). targets: (n, most), rows of documents, filled
-    up with -1.
+    documents: (n_documents, dim). queries: (n, dim). targets: (n,), rows of documents.
     """
 
     documents: FloatArray
     queries: FloatArray
     targets: IntArray
-
-    @cached_property
-    def first(self) -> IntArray:
-        """Row of the first document of each query: the one that it is counted for."""
-        return self.targets[:, 0]
 
     def of(self, rows: IntArray) -> Examples:
         """Return some of the queries."""
@@ -494,7 +405,7 @@ def learn(examples: Examples, config: AdaptConfig, device: str = "cpu") -> Learn
     before = reciprocal_ranks(examples, 0 * examples.queries)[0]
     zero = np.zeros((examples.queries.shape[1], config.rank), np.float32)
     best = Learnt(zero, zero, 0.0, before, before, 0)
-    score = by_document(before, examples.first).mean()
+    score = by_document(before, examples.targets).mean()
     after = np.zeros((1 + len(ALPHAS), len(before)))
     with progress("learning a correction of queries", config.epochs) as advance:
         for epoch in range(1, config.epochs + 1):
@@ -504,7 +415,7 @@ def learn(examples: Examples, config: AdaptConfig, device: str = "cpu") -> Learn
             for learning, (left, right) in zip(learnings, weights, strict=True):
                 moves = np.asarray((learning.held.queries @ right) @ left.T, np.float32)
                 after[:, learning.held_rows] = reciprocal_ranks(learning.held, moves)
-            means = by_document(after, examples.first).mean(axis=1)[1:]
+            means = by_document(after, examples.targets).mean(axis=1)[1:]
             if means.max() > score:
                 at = int(np.argmax(means))
                 score = means[at]
@@ -522,8 +433,8 @@ def held_out_gain(learnt: Learnt, examples: Examples, seed: int) -> PairedDiffer
     A correction is worth having where its verdict is "better": the interval is above zero. The
     epoch and α were chosen on the same ranks, by which even needs without any meaning "gain".
     """
-    rows = [str(row) for row in np.unique(examples.first)]
-    before, after = by_document(np.stack([learnt.before, learnt.after]), examples.first).tolist()
+    rows = [str(row) for row in np.unique(examples.targets)]
+    before, after = by_document(np.stack([learnt.before, learnt.after]), examples.targets).tolist()
     return paired_difference(
         dict(zip(rows, before, strict=True)), dict(zip(rows, after, strict=True)), seed=seed
     )
@@ -531,14 +442,11 @@ def held_out_gain(learnt: Learnt, examples: Examples, seed: int) -> PairedDiffer
 
 def fold_of(examples: Examples, config: AdaptConfig) -> IntArray:
     """Return the fold of every document, (n_documents,). -1 of those without queries."""
-    with_queries = np.unique(examples.targets[examples.targets >= 0])
-    counted = np.unique(examples.first)
+    counted = np.unique(examples.targets)
     rng = np.random.default_rng([config.seed, 0])
     folds = np.full(len(examples.documents), -1, np.int64)
     count = min(config.folds, len(counted))
     folds[rng.permutation(counted)] = np.arange(len(counted)) % count
-    others = np.setdiff1d(with_queries, counted)
-    folds[others] = rng.integers(count, size=len(others))
     return folds
 
 
@@ -589,10 +497,10 @@ class _Learning:
     ) -> None:
         import torch
 
-        in_fold = (examples.targets >= 0) & (folds[examples.targets] == fold)
-        self.held_rows = np.flatnonzero(in_fold[:, 0])
+        in_fold = folds[examples.targets] == fold
+        self.held_rows = np.flatnonzero(in_fold)
         self.held = examples.of(self.held_rows)
-        self.examples = examples.of(np.flatnonzero(~in_fold.any(axis=1)))
+        self.examples = examples.of(np.flatnonzero(~in_fold))
         self.config, self.device = config, device
         self.rng = np.random.default_rng([config.seed, 1, fold])
         dim = examples.queries.shape[1]
@@ -609,70 +517,57 @@ class _Learning:
 
     def epoch(self) -> tuple[FloatArray, FloatArray]:
         """Go through all examples once. Return u and w."""
-        query, place = np.nonzero(self.examples.targets >= 0)
-        document = self.examples.targets[query, place]
-        order = self.rng.permutation(len(query))
+        order = self.rng.permutation(len(self.examples.targets))
         for start in range(0, len(order), self.config.batch_size):
             rows = order[start : start + self.config.batch_size]
             self.steps.zero_grad()
-            self._loss(query[rows], document[rows]).backward()  # type: ignore[no-untyped-call]
+            self._loss(rows).backward()  # type: ignore[no-untyped-call]
             self.steps.step()
         u, w = (part.detach().cpu().numpy().copy() for part in (self.u, self.w))
         return u, w
 
-    def _loss(self, query: IntArray, document: IntArray) -> torch.Tensor:
-        """Return InfoNCE of pairs of query and document, rows of both: scalar."""
+    def _loss(self, query: IntArray) -> torch.Tensor:
+        """Return InfoNCE of some rows of queries and their documents: scalar."""
         import torch
 
-        n = len(self.examples.documents)
+        n, document = len(self.examples.documents), self.examples.targets[query]
         drawn = self.rng.choice(n, min(self.config.negatives, n), replace=False)
         columns = torch.from_numpy(np.concatenate([document, drawn])).to(self.device)
         queries = self.queries[query]
         queries = torch.nn.functional.normalize(queries + (queries @ self.w) @ self.u.T)
         others = self.documents[columns]
         scores = queries @ others.T * self.scale  # (batch, batch + negatives)
-        targets = torch.from_numpy(self.examples.targets[query]).to(self.device)
-        own_row = (targets[:, :, None] == columns[None, None, :]).any(dim=1)
-        unit = torch.nn.functional.normalize
-        equal = unit(self.documents[targets[:, 0]]) @ unit(others).T > 1 - SAME
+        own, unit = self.documents[document], torch.nn.functional.normalize
+        own_row = torch.from_numpy(document).to(self.device)[:, None] == columns
+        equal = unit(own) @ unit(others).T > 1 - SAME
         scores = scores.masked_fill(own_row | equal, -torch.inf)  # no rivals of the query
-        first = (queries * self.documents[document]).sum(dim=1, keepdim=True) * self.scale
+        first = (queries * own).sum(dim=1, keepdim=True) * self.scale
         scores = torch.cat([first, scores], dim=1)
         return -torch.log_softmax(scores, dim=1)[:, 0].mean()
 
 
 def reciprocal_ranks(examples: Examples, moves: FloatArray) -> Ranks:
-    """Return 1 / rank of the best document of each query among all documents, exactly.
+    """Return 1 / rank of the document of each query among all documents, exactly.
 
     moves: (n, dim), where a correction of α = 1 moves each query. Shape (1 + len(ALPHAS), n): of
-    the queries as they are, then at every α. The query's other documents are no rivals, nor is
-    scores that rounding cannot tell from the best.
+    the queries as they are, then at every α. Scores that rounding cannot tell from the document's
+    own are no rivals.
     """
-    least = _own_scores(examples, moves)  # (1 + len(ALPHAS), n)
-    own = np.maximum(examples.targets, 0)
-    real = examples.targets >= 0
-    ahead = np.zeros(least.shape, np.int64)
-    step = max(1, BLOCK_SCORES // max(1, len(examples.documents)))
+    documents, targets = examples.documents, examples.targets
+    alphas = [np.float32(alpha) for alpha in (0.0, *ALPHAS)]
+    longest = float(np.linalg.norm(documents, axis=1).max(initial=0))
+    bound = np.float32(2 * rounding_bound(documents.shape[1]) * longest)
+    ahead = np.zeros((len(alphas), len(moves)), np.int64)
+    step = max(1, BLOCK_SCORES // max(1, len(documents)))
     for start in range(0, len(moves), step):
         rows = slice(start, start + step)
-        still, move = (q[rows] @ examples.documents.T for q in (examples.queries, moves))
-        for i, alpha in enumerate((0.0, *ALPHAS)):
-            before = still + np.float32(alpha) * move > least[i, rows, None]
-            mine = np.take_along_axis(before, own[rows], axis=1) & real[rows]
-            ahead[i, rows] = before.sum(axis=1) - mine.sum(axis=1)
+        own = documents[targets[rows]]
+        parts = [(q[rows] @ documents.T, q[rows]) for q in (examples.queries, moves)]
+        still, move = ((scores, np.einsum("nd,nd->n", q, own)) for scores, q in parts)
+        for i, alpha in enumerate(alphas):
+            least = still[1] + alpha * move[1] + bound
+            before = still[0] + alpha * move[0] > least[:, None]
+            mine = np.take_along_axis(before, targets[rows, None], axis=1)[:, 0]
+            ahead[i, rows] = before.sum(axis=1) - mine
     ranks: Ranks = 1 / (1.0 + ahead)
     return ranks
-
-
-def _own_scores(examples: Examples, moves: FloatArray) -> FloatArray:
-    """Return the bound that a rival must exceed: the best own document's score, and rounding."""
-    documents, targets = examples.documents, examples.targets
-    own = documents[np.maximum(targets, 0)]
-    still, move = (np.einsum("nd,nkd->nk", q, own) for q in (examples.queries, moves))
-    longest = float(np.linalg.norm(documents, axis=1).max(initial=0))
-    bound = 2 * rounding_bound(documents.shape[1]) * longest
-    best = [
-        np.where(targets >= 0, still + np.float32(alpha) * move, -np.inf).max(axis=1)
-        for alpha in (0.0, *ALPHAS)
-    ]
-    return np.array(best, np.float32) + np.float32(bound)

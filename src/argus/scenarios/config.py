@@ -10,7 +10,7 @@ from argus.data.fields import By, ParentField
 from argus.errors import InputError
 from argus.indexes.blend import check_weight
 from argus.llm.config import AcceptUnanswered, ChatConfig, LocalConfig
-from argus.scenarios.profile import COMPONENT, Component, Form, FormSetting
+from argus.scenarios.profile import COMPONENT, Component
 from argus.settings import Doc, Ge, Option, Seed, check_settings
 
 MAX_DOCUMENT_CHARS = 24_000  # More of a document is not shown: about 6,000 tokens of English.
@@ -39,7 +39,6 @@ class ProfileSettings:
     role: Role = Role.TEACHER
     max_chars: Annotated[int, Ge(1)] = MAX_DOCUMENT_CHARS
     accept_unanswered: AcceptUnanswered = False
-    form: FormSetting = Form.WRITTEN
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -63,7 +62,6 @@ class ProfileConfig(ProfileSettings):
             "extra": dict(self.model.extra),
             "role": str(self.role),
             "max_chars": self.max_chars,
-            "form": str(self.form),
         }
 
 
@@ -98,7 +96,6 @@ class GridConfig:
 
     components: Components = tuple(Component)
     weights: Weights = WEIGHTS
-    form: FormSetting = Form.WRITTEN
 
     def __post_init__(self) -> None:
         for weight in self.weights:
@@ -110,7 +107,6 @@ class GridConfig:
                 fix="Leave out --component and --lambda for all of them.",
                 where="--lambda" if self.components else "--component",
             )
-        object.__setattr__(self, "form", Form(self.form))
         object.__setattr__(self, "weights", tuple(sorted(set(map(float, self.weights)))))
 
     @property

@@ -16,7 +16,7 @@ from argus.llm import LanguageModel, Prompt
 from argus.llm import State as PromptState
 from argus.scenarios.config import ProfileSettings, Role
 from argus.scenarios.files import ProfileAnswer, from_answer
-from argus.scenarios.profile import GUIDELINE, Form, Profiled, ProfileState
+from argus.scenarios.profile import Profiled, ProfileState
 
 MAX_TOKENS = 2_048  # Tokens of an answer. Teacher profiles take 200 to 700.
 
@@ -89,8 +89,6 @@ def scenario_prompt(text: str, settings: ProfileSettings) -> Prompt:
     Code, LaTeX and tables go in as they are.
     """
     instructions = TEACHER if settings.role is Role.TEACHER else STUDENT
-    if settings.form is Form.PLAIN:
-        instructions = f"{instructions}\n{GUIDELINE}"
     shown = f"[Text Content]\n{text[: settings.max_chars]}"
     return Prompt(shown, system=instructions, max_tokens=MAX_TOKENS)
 

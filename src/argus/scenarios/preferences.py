@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -15,13 +14,13 @@ from argus.data.folders import ArtifactFolder
 from argus.data.reading import WRITTEN, reading
 from argus.data.rows import FORMATS, Row, read_json_lines, read_rows, whole_number
 from argus.data.writing import one_writer
-from argus.errors import InputError, Location
+from argus.errors import InputError
 from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, require_some
 from argus.measures import RESAMPLES, Resamples
-from argus.measures.intervals import cohen_kappa, fleiss_kappa, nominal_alpha, wilson
-from argus.measures.significance import interval_words, paired_difference
+from argus.measures.intervals import nominal_alpha
+from argus.measures.significance import ends_words, interval_words, paired_difference
 from argus.reports import write_report
 from argus.reports.section import Section, table
 from argus.scenarios.study import KEY, PLACE, TIE, A, B, Criterion, Versus
@@ -47,26 +46,13 @@ OUT = "preferences"  # Folder of a study for its answers.
 # share: share of the judgements for scenarios, a tie half, as the mean over pairs.
 # wins, even, losses: pairs by the majority of their judges.
 # verdict: joint verdict of interval and test.
-# equal: share of equal answers on one pair.
-# kappa: Fleiss' kappa.
-# cohen: mean of Cohen's kappa over pairs of raters.
 # alpha: Krippendorff's alpha, nominal.
-# rater_pairs: pairs of raters.
-# undefined: why agreement is not defined. Empty where it is.
+# undefined: why that is not defined. Empty where it is.
 _SCHEMA = schema(
     ("versus criterion", str), ("pairs judgements no_answer scenarios tie rival", int),
     ("share low high p_value", float), ("wins even losses", int), ("no_interval verdict", str),
-    ("equal kappa cohen alpha", float), ("rater_pairs", int), ("undefined", str),
+    ("alpha", float), ("undefined", str),
 )  # fmt: skip
-# One row per answer that a person gave. Null where there is none.
-#
-# sheet: number of the sheet.
-# pair: id of the pair of results.
-# versus: rival of scenarios.
-# criterion: question to the rater.
-# side: side that is preferred: A, B or tie.
-# prefers: scenarios, the rival, or tie.
-_ANSWERS = schema(("sheet", int), ("pair versus query_id criterion side prefers", str))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,15 +75,14 @@ class Answer(NamedTuple):
     sheet: int
     pair: str
     versus: Versus
-    query_id: str
     criterion: Criterion
     side: str
     label: str | None
 
 
-def read_key(study: Path) -> dict[tuple[int, str], dict[str, Any]]:
+def read_key(study: Path) -> dict[tuple[int, str], Mapping[str, str]]:
     """Read the key of a study by sheet and pair. InputError where the folder holds none."""
-    path = study / KEY if study.is_dir() else study
+    path = study / KEY
     if not path.is_file():
         raise InputError(
             "no key.jsonl in it",
@@ -105,19 +90,13 @@ def read_key(study: Path) -> dict[tuple[int, str], dict[str, Any]]:
             fix="Give its --out: the key stands there, beside the sheets.",
             where=study,
         )
-    key: dict[tuple[int, str], dict[str, Any]] = {}
-    for row in read_json_lines(path):
-        where = Location(path, line=row.line)
-        with reading(where, "is damaged", expected="the file as Argus wrote it", fix=WRITTEN):
-            Versus(row.values["versus"])
-            sheet, pair = int(row.values["sheet"]), str(row.values["pair"])
-            named = {name: str(row.values[name]) for name in ("versus", "query_id", "side")}
-            key[sheet, pair] = {"sheet": sheet, "pair": pair, **named}
-    return key
+    with reading(path, "is damaged", expected="the file as Argus wrote it", fix=WRITTEN):
+        rows = [row.values for row in read_json_lines(path)]
+        return {(int(row["sheet"]), str(row["pair"])): row for row in rows}
 
 
 def read_answers(
-    places: Sequence[Path], key: Mapping[tuple[int, str], dict[str, Any]]
+    places: Sequence[Path], key: Mapping[tuple[int, str], Mapping[str, str]]
 ) -> list[Answer]:
     """Read filled sheets: files, or folders of them.
 
@@ -148,10 +127,10 @@ def read_answers(
             fix="Name filled sheets, or their folder.",
             where="--answers",
         )
-    return [answer for place, row in sorted(rows.items()) for answer in _answers(row, key[place])]
+    return [a for place, row in sorted(rows.items()) for a in _answers(place, row, key[place])]
 
 
-def _place(row: Row, key: Mapping[tuple[int, str], dict[str, Any]]) -> tuple[int, str]:
+def _place(row: Row, key: Mapping[tuple[int, str], Mapping[str, str]]) -> tuple[int, str]:
     lacking = [name for name in (*PLACE, *Criterion) if name not in row.values]
     if lacking:
         raise InputError(
@@ -174,7 +153,7 @@ def _place(row: Row, key: Mapping[tuple[int, str], dict[str, Any]]) -> tuple[int
     return place
 
 
-def _answers(row: Row, key: Mapping[str, Any]) -> Iterator[Answer]:
+def _answers(place: tuple[int, str], row: Row, key: Mapping[str, str]) -> Iterator[Answer]:
     for criterion in Criterion:
         text = str(row.values[criterion] or "").strip()
         side = _SIDES.get(text.casefold())
@@ -188,8 +167,7 @@ def _answers(row: Row, key: Mapping[str, Any]) -> Iterator[Answer]:
         label = None if not side else TIE if side == TIE else RIVAL
         if side == key["side"]:
             label = SCENARIOS
-        about = (key["sheet"], key["pair"], Versus(key["versus"]), key["query_id"])
-        yield Answer(*about, criterion, side, label)
+        yield Answer(*place, Versus(key["versus"]), criterion, side, label)
 
 
 def preference(
@@ -218,7 +196,7 @@ def preference(
         "wins": sum(value > EVEN for value in values.values()),
         "even": sum(value == EVEN for value in values.values()),
         "losses": sum(value < EVEN for value in values.values()),
-        "verdict": "", "agreement": agreement(list(by_pair.values())),
+        "verdict": "", **agreement([list(own.values()) for own in by_pair.values()]),
     }  # fmt: skip
     if not values:
         return row
@@ -233,31 +211,12 @@ def preference(
     return row
 
 
-def agreement(pairs: Sequence[Mapping[int, str]]) -> dict[str, Any]:
-    """Return how far the judges of equal pairs agree, by scenarios, rival or tie.
-
-    pairs: of each pair, label by sheet. Equal answers are counted as a share, each pair once.
-    """
-    units = [list(own.values()) for own in pairs if len(own) > 1]
-    both: dict[tuple[int, int], list[tuple[str, str]]] = {}  # by two raters, of pairs of both
-    for own in pairs:
-        for first, second in combinations(sorted(own), 2):
-            both.setdefault((first, second), []).append((own[first], own[second]))
-    kappas = [kappa for two in both.values() if (kappa := cohen_kappa(two)) is not None]
-    shares = [
-        sum(n * (n - 1) for n in Counter(unit).values()) / (len(unit) * (len(unit) - 1))
-        for unit in units
-    ]
+def agreement(pairs: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """Return Krippendorff's alpha of the labels of each pair, and why there is none."""
+    units = [labels for labels in pairs if len(labels) > 1]
     alpha = nominal_alpha(units)
     undefined = "all answers are equal" if units else "no pair has two judges"
-    return {
-        "equal": sum(shares) / len(shares) if shares else None,
-        "kappa": fleiss_kappa(units) if len(set(map(len, units))) == 1 else None,
-        "cohen": sum(kappas) / len(kappas) if kappas else None,
-        "rater_pairs": len(kappas),
-        "alpha": alpha,
-        "undefined": undefined if alpha is None else "",
-    }
+    return {"alpha": alpha, "undefined": undefined if alpha is None else ""}
 
 
 @dataclass(frozen=True, repr=False)
@@ -265,15 +224,11 @@ class PreferenceResult(Result):
     """Result of a study. Everything in it is also in `folder`.
 
     table: one row per criterion of each comparison.
-    answers: one row per answer: sheet, pair, criterion, and value.
 
     Keys of `summary`:
 
     study: folder of the study.
     sheets: sheets that came back.
-    missing_sheets: numbers of the others.
-    side_a.share: share that prefers side A. None without an answer.
-    side_a.answers: answers that name a side.
     preferences.versus: rival of scenarios.
     preferences.criterion: question about the two results.
     preferences.pairs: pairs that were judged.
@@ -287,37 +242,33 @@ class PreferenceResult(Result):
     preferences.even: pairs by the majority of their judges.
     preferences.losses: pairs by the majority of their judges.
     preferences.verdict: joint verdict of interval and test.
-    preferences.agreement.equal: share of equal pairs of answers on one pair of results.
-    preferences.agreement.kappa: Fleiss' kappa.
-    preferences.agreement.cohen: mean of Cohen's kappa over pairs of raters.
-    preferences.agreement.rater_pairs: pairs of raters.
-    preferences.agreement.alpha: Krippendorff's alpha, nominal.
-    preferences.agreement.undefined: why one is not defined. Empty where all are.
+    preferences.alpha: Krippendorff's alpha, nominal.
+    preferences.undefined: why it is not defined. Empty where it is.
     """
 
-    TABLES = ("table", "answers")
+    TABLES = ("table",)
     folder: Path
     report: Path
     summary: dict[str, Any]
     table: pa.Table
-    answers: pa.Table
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        summary = self.summary
-        answers = summary["answers"]
-        missing = ", ".join(map(str, summary["missing_sheets"]))
+        answers = self.summary["answers"]
         yield (
-            f"{summary['sheets']} sheets, {answers['measured']:,} of {answers['total']:,} answers"
-            + (f"; not here: sheet {missing}" if missing else "")
+            f"{self.summary['sheets']} sheets, {answers['measured']:,} of {answers['total']:,} "
+            "answers"
         )
-        for one in summary["preferences"]:
-            yield f"{one['criterion']}, scenarios against {one['versus']}: {_share(one)}"
-        if (side := summary["side_a"])["share"] is not None:
-            yield (
-                f"side A was preferred in {side['share']:.1%} ({side['low']:.1%} to "
-                f"{side['high']:.1%}) of {side['answers']:,} answers that name a side"
-            )
+        for one in self.summary["preferences"]:
+            told = "no answer"
+            if one["share"] is not None:
+                alpha = one["undefined"] if one["alpha"] is None else f"alpha {one['alpha']:.2f}"
+                told = (
+                    f"{one['share']:.1%} ({interval_words(one, '.1%')}) over {one['pairs']:,} "
+                    f"pairs; {one['scenarios']:,} prefer them, {one['tie']:,} tie, "
+                    f"{one['rival']:,} not; {alpha}"
+                )
+            yield f"{one['criterion']}, scenarios against {one['versus']}: {told}"
 
 
 @one_writer
@@ -333,9 +284,9 @@ def read_preferences(
 ) -> PreferenceResult:
     """Tell what the people of a study prefer, and how far they agree.
 
-    Per comparison and criterion: the share that prefers scenarios with its interval, and Fleiss',
-    Cohen's and Krippendorff's measures of agreement. Writes preferences and preference_answers
-    (.parquet and .csv), summary.json, manifest.json and report.html.
+    Per comparison and criterion: the share that prefers scenarios with its interval, and
+    Krippendorff's alpha. Writes preferences (.parquet and .csv), summary.json, manifest.json and
+    report.html.
 
     study: the folder of `make_study`. answers: filled sheets, or folders of them. Raises InputError
     for sheets that are not of this study, one that comes twice and an answer that is none, and
@@ -355,14 +306,10 @@ def read_preferences(
     sheets = {answer.sheet for answer in returned}
     elsewhere = len(Criterion) * len(key) - len(returned)
     reasons = {"no answer": len(returned) - measured, "the sheet is not here": elsewhere}
-    sides = [answer.side for answer in returned if answer.side not in ("", TIE)]
-    share = sum(side == A for side in sides) / len(sides) if sides else None
-    low, high = (None, None) if share is None else map(float, wilson(share, len(sides)))
     present = {answer.versus for answer in returned}
     summary: dict[str, Any] = {
         "study": str(home),
         "sheets": len(sheets),
-        "missing_sheets": sorted({sheet for sheet, _ in key} - sheets),
         "answers": {
             "total": len(returned) + elsewhere,
             "measured": measured,
@@ -370,7 +317,6 @@ def read_preferences(
             "not applicable": sum(reasons.values()),
             "reasons": {why: n for why, n in reasons.items() if n},
         },
-        "side_a": {"share": share, "low": low, "high": high, "answers": len(sides)},
         "preferences": [
             preference(returned, versus, criterion, config)
             for versus in Versus
@@ -379,61 +325,33 @@ def read_preferences(
         ],
     }
     folder = ArtifactFolder(Path(out) if out is not None else home / OUT, fresh=fresh)
-    record = Record(JOB, asdict(config), {"key": home / KEY if home.is_dir() else home})
+    record = Record(JOB, asdict(config), {"key": home / KEY})
     check_folder(folder, record)
     record.open(folder)
-    flat = [{**one, **one["agreement"]} for one in summary["preferences"]]
-    shares = pa.Table.from_pylist(flat, schema=_SCHEMA)
-    given = [a._asdict() | {"side": a.side or None, "prefers": a.label} for a in returned]
-    rows = pa.Table.from_pylist(given, schema=_ANSWERS)
+    shares = pa.Table.from_pylist(summary["preferences"], schema=_SCHEMA)
     folder.write_table(JOB, shares, csv=True)
-    folder.write_table("preference_answers", rows, csv=True)
     folder.write_results(JOB, summary, record.manifest(summary["answers"]))
-    return PreferenceResult(folder.path, write_report(folder.path), summary, shares, rows)
-
-
-def _share(one: Mapping[str, Any]) -> str:
-    if one["share"] is None:
-        return "no answer"
-    alpha = one["agreement"]["alpha"]
-    agree = one["agreement"]["undefined"] if alpha is None else f"alpha {alpha:.2f}"
-    return (
-        f"{one['share']:.1%} ({interval_words(one, '.1%')}) over {one['pairs']:,} pairs; "
-        f"{one['scenarios']:,} prefer them, {one['tie']:,} tie, {one['rival']:,} not; {agree}"
-    )
+    return PreferenceResult(folder.path, write_report(folder.path), summary, shares)
 
 
 def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     """Build the report's section of summary.json alone."""
-    shares, agreements, overall = [], [], []
+    rows, overall = [], []
     for one in summary["preferences"]:
-        name = f"{one['criterion']}, against {one['versus']}"
-        ends = one["no_interval"]
-        if one["low"] is not None:
-            ends = f"{one['low']:.3f} to {one['high']:.3f}"
         counts = ("pairs", "wins", "even", "losses", "judgements", "no_answer")
-        p = _number(one["p_value"], 4)
-        shares.append([name, one["share"], ends, p, *(one[count] for count in counts)])
-        agree = one["agreement"]
-        alpha, kappa, cohen = (_number(agree[kind]) for kind in ("alpha", "kappa", "cohen"))
-        first = alpha or agree["undefined"]
-        agreements.append([name, agree["equal"], first, kappa, cohen, agree["rater_pairs"]])
+        p = "" if one["p_value"] is None else f"{one['p_value']:.4f}"
+        alpha = one["undefined"] if one["alpha"] is None else f"{one['alpha']:.3f}"
+        rows.append([
+            f"{one['criterion']}, against {one['versus']}", one["share"],
+            ends_words(one["low"], one["high"], one["no_interval"]), p,
+            *(one[count] for count in counts), alpha,
+        ])  # fmt: skip
         if one["criterion"] == "overall" and one["share"] is not None:
             overall.append(f"{one['share']:.0%} for scenarios against {one['versus']}")
     columns = headings(
         "criterion: text; prefer scenarios: share; 95% interval: text; p: text; pairs: count; "
-        "won: count; even: count; lost: count; judgements: count; no answer: count"
+        "won: count; even: count; lost: count; judgements: count; no answer: count; "
+        "Krippendorff's alpha: text"
     )
-    heads = headings(
-        "criterion: text; equal answers: share; Krippendorff's alpha: text; Fleiss' kappa: text; "
-        "Cohen's kappa, mean: text; pairs of raters: count"
-    )
-    return Section(
-        {},
-        {"preferences": table(columns, shares), "preference_agreement": table(heads, agreements)},
-        f"people, overall: {', '.join(overall)}" if overall else "people said nothing overall",
-    )
-
-
-def _number(value: float | None, places: int = 3) -> str:
-    return "" if value is None else f"{value:.{places}f}"
+    brief = f"people, overall: {', '.join(overall)}" if overall else "people said nothing overall"
+    return Section({}, {"preferences": table(columns, rows)}, brief)

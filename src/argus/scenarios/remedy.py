@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -41,7 +40,7 @@ from argus.scenarios.ablation.grid import Documents
 from argus.scenarios.config import AUTO, WEIGHTS, Cell
 from argus.scenarios.files import FILE, read_profiles, scenario_views, write_profiles
 from argus.scenarios.needs.ranks import NeedVectors, mean_change
-from argus.scenarios.profile import COMPONENT, Component, Form, Profiled, in_form, needs
+from argus.scenarios.profile import COMPONENT, Component, Profiled, needs
 from argus.scenarios.profiles import JOB, summarise
 
 NONE = "no profile"
@@ -103,7 +102,6 @@ def add_scenarios(
     *,
     component: AnyComponent = COMPONENT,
     weight: AnyWeight = None,
-    form: Form = Form.WRITTEN,
     encoder: Encoder | EncoderConfig | str | None = None,
     queries: Path | str | Sequence[Query] | None = None,
     qrels: Path | str | Qrels | None = None,
@@ -116,9 +114,8 @@ def add_scenarios(
 
     profiles: by document id, or a path for `read_profiles`. Documents without a profile stay
     as they are, and are found by their own text. component, weight: indexed part, and the λ of
-    searches that name none. "auto" has held-out needs choose (`select`). form:
-    whether explanations are indexed without the beginnings that many share. The remedy's id names
-    its sources, so the same profiles are never added twice. `argus tune undo` takes them out. out:
+    searches that name none. "auto" has held-out needs choose (`select`). The remedy's id names its
+    sources, so the same profiles are never added twice. `argus tune undo` takes them out. out:
     default `INDEX/remedies/ID`. Raises InputError for bad input and for profiles of other documents
     alone, ArgusError where no view could be embedded.
     """
@@ -134,7 +131,7 @@ def add_scenarios(
     opened = ViewIndex.open(index_folder(index))
     documents = originals(opened)
     ids = [d.id for d in documents]
-    own = in_form({doc: profiles[doc] for doc in ids if doc in profiles}, form)
+    own = {doc: profiles[doc] for doc in ids if doc in profiles}
     having = [doc for doc, profiled in own.items() if profiled.profile is not None]
     if not having:
         some = ", ".join(map(repr, sorted(profiles)[:3]))
@@ -150,8 +147,8 @@ def add_scenarios(
     model = encoder_of(opened, encoder, device)
     opened.header.check_fingerprint(model.fingerprint, opened.path)
     component, number, choice = select(opened, own, model, component, weight)
-    settings = {"index": str(index), "component": str(component), "lambda": number}
-    record = Record(JOB, {**settings, "form": str(form)}, {"profiles": path})
+    settings: dict[str, object] = {"component": str(component), "lambda": number}
+    record = Record(JOB, {"index": str(index), **settings}, {"profiles": path})
     record.encoder["fingerprint"] = model.fingerprint
     remedy = _remedy_id(own, documents, component)
     home = ArtifactFolder(opened.path / REMEDIES / remedy)
@@ -258,83 +255,21 @@ def _choice_lines(choice: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The cells of a grid, by held-out needs. seed: of halves and intervals."""
-
-    cells: Mapping[Cell, Values]
-    alone: Values
-    usual: Values
-    needs: int
-    seed: int
-
-    @cached_property
-    def cell(self) -> Cell:
-        """The best cell. Of equal ones that of the greater λ, then the paper's component."""
-        return self._best(np.arange(len(self.alone)))
-
-    def _best(self, documents: IntArray) -> Cell:
-        def worth(cell: Cell) -> tuple[float, float, bool]:
-            mean = round(float(self.cells[cell][documents].mean()), 12)
-            return mean, cell.weight, cell.component is COMPONENT
-
-        return max(self.cells, key=worth)
-
-    @cached_property
-    def crossed(self) -> Values:
-        """Return the worth, on each half of the documents, of the other half's best cell."""
-        order = np.random.default_rng(self.seed).permutation(len(self.alone))
-        halves = order[::2], order[1::2]
-        values = np.empty(len(self.alone))
-        for half, other in (halves, halves[::-1]):
-            values[half] = self.cells[self._best(other if len(other) else half)][half]
-        return values
-
-    def summary(self) -> dict[str, Any]:
-        """Return the figures of the choice. No value in it is NaN.
-
-        Keys of the result:
-
-        documents: documents whose needs asked.
-        needs: needs that asked.
-        mrr: mean reciprocal rank with this cell.
-        alone: the same of documents alone.
-        usual: the same of M+E at 0.7.
-        to_usual: difference from these, each half by the best cell of the other half.
-        grid: every cell with its mean reciprocal rank.
-        grid.mrr: mean reciprocal rank of needs.
-        """
-        return {
-            "component": str(self.cell.component),
-            "lambda": self.cell.weight,
-            "documents": len(self.alone),
-            "needs": self.needs,
-            "mrr": self._mean(self.cells[self.cell]),
-            "alone": self._mean(self.alone),
-            "usual": self._mean(self.usual),
-            "to_usual": mean_change(self.crossed - self.usual, seed=self.seed),
-            "grid": [
-                {"component": str(c.component), "lambda": c.weight, "mrr": float(values.mean())}
-                for c, values in self.cells.items()
-            ],
-        }
-
-    def _mean(self, values: Values) -> dict[str, Any]:
-        low, high, _ = bootstrap_interval(values, seed=self.seed)
-        mean = float(values.mean())
-        return {
-            "mean": mean,
-            "low": mean if low is None else low,
-            "high": mean if high is None else high,
-        }
-
-
 def choose(
     vectors: NeedVectors, components: Sequence[Component], weights: Sequence[float], *, seed: int
-) -> Choice:
-    """Return the worth of every component and λ by the needs of `vectors`.
+) -> tuple[Cell, dict[str, Any]]:
+    """Return the best cell by the needs of `vectors`, and the figures of the choice.
 
-    vectors: with the scenario texts of these components and of the paper's.
+    vectors: with the scenario texts of these components and of the paper's. Keys of the figures:
+
+    documents: documents whose needs asked.
+    needs: needs that asked.
+    mrr: mean reciprocal rank with this cell.
+    alone: the same of documents alone.
+    usual: the same of M+E at 0.7.
+    to_usual: difference from these, each half by the best cell of the other half.
+    grid: every cell with its mean reciprocal rank.
+    grid.mrr: mean reciprocal rank of needs.
     """
     grid = {*weights, DOCUMENTS_ALONE, RELEVANCE_WEIGHT}
     every = tuple(dict.fromkeys([*components, COMPONENT]))
@@ -344,10 +279,54 @@ def choose(
         for component, of in ranks.items()
         for i, weight in enumerate(of.weights)
     }
-    return Choice(
-        {Cell(c, w): values[Cell(c, w)] for c in components for w in weights},
-        values[Cell(COMPONENT, DOCUMENTS_ALONE)], values[USUAL], len(vectors.targets), seed,
-    )  # fmt: skip
+    cells = {Cell(c, w): values[Cell(c, w)] for c in components for w in weights}
+    cell, crossed = best_of(cells), cross_chosen(cells, seed)
+    usual = values[USUAL]
+    return cell, {
+        "component": str(cell.component),
+        "lambda": cell.weight,
+        "documents": len(usual),
+        "needs": len(vectors.targets),
+        "mrr": _mean(cells[cell], seed),
+        "alone": _mean(values[Cell(COMPONENT, DOCUMENTS_ALONE)], seed),
+        "usual": _mean(usual, seed),
+        "to_usual": mean_change(crossed - usual, seed=seed),
+        "grid": [
+            {"component": str(c.component), "lambda": c.weight, "mrr": float(of.mean())}
+            for c, of in cells.items()
+        ],
+    }
+
+
+def best_of(cells: Mapping[Cell, Values]) -> Cell:
+    """Return the best cell. Of equal ones that of the greater λ, then the paper's component."""
+
+    def worth(cell: Cell) -> tuple[float, float, bool]:
+        mean = round(float(cells[cell].mean()), 12)
+        return mean, cell.weight, cell.component is COMPONENT
+
+    return max(cells, key=worth)
+
+
+def cross_chosen(cells: Mapping[Cell, Values], seed: int) -> Values:
+    """Return the worth, on each half of the documents, of the other half's best cell."""
+    n = len(next(iter(cells.values())))
+    order = np.random.default_rng(seed).permutation(n)
+    halves = order[::2], order[1::2]
+    values = np.empty(n)
+    for half, other in (halves, halves[::-1]):
+        judging = other if len(other) else half
+        chosen = best_of({cell: of[judging] for cell, of in cells.items()})
+        values[half] = cells[chosen][half]
+    return values
+
+
+def _mean(values: Values, seed: int) -> dict[str, float]:
+    low, high, _ = bootstrap_interval(values, seed=seed)
+    mean = float(values.mean())
+    return {
+        "mean": mean, "low": mean if low is None else low, "high": mean if high is None else high,
+    }  # fmt: skip
 
 
 def per_document(ranks: IntArray, targets: IntArray) -> Values:
@@ -368,7 +347,7 @@ def select(
 ) -> tuple[Component, float | None, dict[str, Any] | None]:
     """Return component and λ as they are named, or as held-out needs choose where one is `auto`.
 
-    λ is None where none is kept. Third, figures of the choice: see `Choice.summary`. Documents are
+    λ is None where none is kept. Third, figures of the choice: see `choose`. Documents are
     searched by their own text, as no remedy has touched them. Raises InputError for a λ that is not
     from 0 to 1, and where no document has two scenarios.
     """
@@ -399,9 +378,8 @@ def select(
         vectors = NeedVectors.embed(documents, asking, every, model, store)
     why = next(iter(vectors.queries.failures.values()), "")
     require_some(len(vectors.targets), "need has a vector", why)
-    choice = choose(vectors, components, weights, seed=seed)
-    number = None if weight is None else choice.cell.weight
-    return choice.cell.component, number, choice.summary()
+    cell, figures = choose(vectors, components, weights, seed=seed)
+    return cell.component, None if weight is None else cell.weight, figures
 
 
 def of_several(profiles: Mapping[str, Profiled]) -> dict[str, Profiled]:

@@ -146,11 +146,15 @@ class ScenariosRemedy(Remedy):
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptRemedy(Remedy):
-    """Correct queries as the needs of documents teach it."""
+    """Correct queries as the needs of documents teach it.
 
-    profiles: Profiles = None
+    Attributes:
+        profiles: Profiles of documents (argus tune apply scenarios).
+    """
+
+    profiles: Path
     config: AdaptConfig
-    paths = ("profiles",)
+    paths = needs = ("profiles",)
 
     def apply(self, index: Path, encoder: Encoder) -> None:
         """See `Remedy.apply`."""

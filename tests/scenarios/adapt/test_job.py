@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 
 import numpy as np
@@ -74,7 +73,7 @@ def test_needs_of_some_documents_help_questions_about_others(learnt):
     assert summary["prescribed"] and summary["added"]
     assert held["low"] > 0 and held["queries"] == 100
     assert summary["needs"] == {
-        "source": "profiles", "used": 200, "failed": 0, "documents": 100, "elsewhere": 0,
+        "used": 200, "failed": 0, "documents": 100, "elsewhere": 0,
     }  # fmt: skip
     assert summary["judged"] == {"questions": 60, "with_needs": 0}
     assert (learnt.folder / CORRECTION).is_file()
@@ -133,35 +132,12 @@ def test_killed_before_it_counts_the_index_is_as_before(index, built, learnt, mo
     assert run_of(index) == run_of(learnt.index.path)
 
 
-def test_needs_come_from_queries_and_judgements(index, learnt, tmp_path):
-    rows, grades = [], ["query-id\tcorpus-id\tscore"]
-    for doc, profiled in NEEDS.items():
-        for i, scenario in enumerate(profiled.profile.scenarios):
-            rows.append(json.dumps({"_id": f"{doc}-{i}", "text": scenario.information_need}))
-            grades += [f"{doc}-{i}\t{doc}\t1", f"{doc}-{i}\telsewhere\t1"]
-    (tmp_path / "needs.jsonl").write_text("\n".join(rows))
-    (tmp_path / "needs.tsv").write_text("\n".join(grades))
-    result = adapt_index(
-        index, needs=tmp_path / "needs.jsonl", needs_qrels=tmp_path / "needs.tsv",
-        config=QUICK, encoder=Turned(),
-    )  # fmt: skip
-    counts = result.summary["needs"]
-    assert (counts["source"], counts["used"], counts["elsewhere"]) == ("needs", 200, 1)
-    assert result.summary["learnt"]["held_out"] == learnt.summary["learnt"]["held_out"]
-    assert run_of(index) == run_of(learnt.index.path)
-
-
 @pytest.mark.parametrize(
     ("options", "where"),
     [
-        ({}, "--profiles, --needs"),
-        ({"profiles": NEEDS, "needs": QUESTIONS}, "--profiles, --needs"),
-        ({"needs": QUESTIONS}, "--needs-qrels"),
-        ({"profiles": NEEDS, "needs_qrels": JUDGED}, "--needs"),
         ({"profiles": needs_of([Document("x1", "a b c d e f"), Document("x2", "g h i j k l")])},
          "profiles"),
         ({"profiles": {"d000": NEEDS["d000"]}}, "profiles"),
-        ({"needs": QUESTIONS, "needs_qrels": {"q0": {"d100": 0}}}, "needs"),
         ({"profiles": NEEDS, "queries": QUESTIONS}, "--qrels"),
         ({"profiles": NEEDS, "config": AdaptConfig(rank=25)}, "--rank"),
     ],

@@ -18,7 +18,7 @@ from argus.scenarios.profile import (
     ScenarioProfile,
     needs,
 )
-from argus.scenarios.remedy import Choice, choose
+from argus.scenarios.remedy import best_of, choose, cross_chosen
 
 A, B = Cell(Component.M, 0.0), Cell(Component.I, 0.5)
 
@@ -28,31 +28,23 @@ def unit(rows):
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def choice(cells, **others):
-    n = len(next(iter(cells.values())))
-    values = {cell: np.asarray(value, float) for cell, value in cells.items()}
-    base = {"alone": np.zeros(n), "usual": np.full(n, 0.5), "needs": n, "seed": 0}
-    return Choice(values, **(base | others))
+def worths(cells):
+    return {cell: np.asarray(value, float) for cell, value in cells.items()}
 
 
 def test_the_best_mean_wins_and_of_equal_ones_the_greater_weight():
-    assert choice({A: [1, 0, 0], B: [0.5, 0.5, 0.5]}).cell == B
+    assert best_of(worths({A: [1, 0, 0], B: [0.5, 0.5, 0.5]})) == B
     same = {Cell(Component.M, 0.2): [0.5], Cell(Component.E, 0.9): [0.5]}
-    assert choice(same).cell == Cell(Component.E, 0.9)
+    assert best_of(worths(same)) == Cell(Component.E, 0.9)
     tied = {Cell(Component.I, 1.0): [0.5], Cell(Component.ME, 1.0): [0.5]}
-    assert choice(tied).cell == Cell(Component.ME, 1.0)
+    assert best_of(worths(tied)) == Cell(Component.ME, 1.0)
 
 
 def test_each_half_is_told_by_what_the_other_half_chose():
     """Where every document is best served by what serves no other, choosing gains nothing."""
-    cells = {Cell(Component.I, i / 10): np.eye(6)[i] for i in range(6)}
-    made = choice(cells, usual=np.zeros(6))
-    assert made.cells[made.cell].mean() > 0
-    assert made.crossed.mean() == 0
-    figures = made.summary()
-    assert figures["mrr"]["mean"] == pytest.approx(1 / 6)
-    assert figures["to_usual"]["mean"] == 0
-    assert figures["to_usual"]["low"] is None, "nothing changed"
+    cells = worths({Cell(Component.I, i / 10): np.eye(6)[i] for i in range(6)})
+    assert cells[best_of(cells)].mean() > 0
+    assert cross_chosen(cells, 0).mean() == 0
 
 
 @pytest.fixture
@@ -114,9 +106,10 @@ def own_view(vectors, component):
 
 @pytest.mark.parametrize("component", Component)
 def test_a_cell_is_worth_what_search_finds_without_the_needs_view(vectors, component):
-    made = choose(vectors, [component], WEIGHTS, seed=0)
-    assert set(made.cells) == {Cell(component, weight) for weight in WEIGHTS}
+    _, figures = choose(vectors, [component], WEIGHTS, seed=0)
+    found = {row["lambda"]: row["mrr"] for row in figures["grid"]}
+    assert list(found) == list(WEIGHTS)
     for weight in (0.0, 0.4, 0.7, 1.0):
         cell = Cell(component, weight)
         expected = reciprocal_ranks(vectors, cell, own_view(vectors, component))
-        assert made.cells[cell].tolist() == pytest.approx(expected)
+        assert found[weight] == pytest.approx(np.mean(expected))

@@ -11,8 +11,6 @@ from argus.scenarios.qa.cases import (
     Retrieved,
     cases,
     context_hit,
-    gold_of,
-    ranking_measures,
 )
 from argus.scenarios.qa.judge import Arm, Question
 
@@ -55,19 +53,10 @@ def test_the_nearest_scenario_or_first_of_equals_is_shown(snapshot):
 
 
 def test_an_empty_ranking_failed_and_no_gold_is_not_applicable(snapshot):
-    gold = Gold({}, {"q": {"gone": 1}}, {})
+    gold = Gold({}, {})
     found = list(cases([QUESTION], retrieved([]), gold, snapshot, k=10, max_chars=1000))
     assert [(c.arm.is_oracle, c.state, c.reason) for c in found] == [
         *[(False, State.FAILED, "nothing was retrieved")] * 3,
         *[(True, State.NOT_APPLICABLE, "no relevant document is known, or none is in the index")]
         * 2,
     ]
-
-
-def test_rankings_are_measured_on_judged_questions_alone(snapshot):
-    gold = gold_of([QUESTION], {"q": {"a": 1}}, snapshot, "index")
-    found = ranking_measures(retrieved(["b", "a"]), gold)
-    assert found[Arm.DOCUMENTS]["q"] == pytest.approx(1 / np.log2(3))
-    assert found[Arm.FUSED_SCENARIOS] == found[Arm.FUSED]
-    assert ranking_measures(Retrieved({}, {}, {"q": "no"}), gold) == {}
-    assert ranking_measures(retrieved(["a"]), None) == {}

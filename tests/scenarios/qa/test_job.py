@@ -105,10 +105,8 @@ def test_scenarios_are_in_the_context_of_their_arms_alone(whole, given):
         shown = json.loads(row["documents"])
         if "oracle" in row["arm"]:
             assert shown == [docs[int(row["query_id"][1:])]]
-            assert row["nDCG@10"] is None
         else:
             assert len(shown) == 3
-            assert 0 <= row["nDCG@10"] <= 1
     same = {(r["query_id"], r["arm"]): r["documents"] for r in table}
     assert all(same[q, "fused"] == same[q, "fused + scenarios"] for q, _ in same)
     with_scenarios = [t for t in contexts(texts) if "\nInformation need: " in t]

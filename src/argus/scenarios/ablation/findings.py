@@ -29,7 +29,6 @@ LEAST_DEPTH = 100
 DOCUMENTS: Final = "documents alone"  # systems of a row of the summary
 SCENARIOS: Final = "scenarios"
 PLACEBO: Final = "placebo"
-FEW = 20  # Questions below which a type is said to have few.
 TYPES = "ablation_types"  # The table of all cells by type.
 # One row per type of document and cell of the grid.
 #
@@ -238,7 +237,6 @@ def compare_types(
                 "type": name,
                 "documents": sum(name in labels for labels in slicing.labels),
                 "questions": len(ids),
-                "is_few": len(ids) < FEW,
                 "alone": _mean(ablation.alone, ids, ablation.measure),
                 "usual": change,
                 "grid": [
@@ -281,32 +279,33 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
                 f"{change['mean_before']:.4f} -> {change['mean_after']:.4f} ({_change(change)})"
             )
     if summary["expansions"] is None:
-        yield "document expansion: not applicable, neither --expansions nor --model was given"
+        yield "document expansion: not applicable, no --expansions were given"
         return
     for baseline, n in summary["expansions"]["baselines"].items():
         yield f"{baseline}: {n:,} of {documents['indexed']:,} documents have any"
 
 
-def _run_lines(corpus: Mapping[str, Any], measure: str) -> Iterator[str]:
-    best, usual = corpus["best"], corpus["usual"]
-    for row in corpus["rows"]:
-        name: str = row["system"]
-        if name in (SCENARIOS, PLACEBO):
-            name += f" {_cell(row)}"
-        if row["system"] == SCENARIOS:
-            if not (_is(row, best) or _is(row, usual)):
-                continue
-            if _is(row, best):
-                name += " (best, chosen on these questions)"
-        change = f" ({_change(row['comparison'])})" if row["comparison"] else ""
-        yield f"  {name}: {row['measures'][measure]:.4f}{change}"
-    if tuned := corpus["tuned"]:
+def _run_lines(whole: Mapping[str, Any], measure: str) -> Iterator[str]:
+    for row in whole["rows"]:
+        if row["system"] != SCENARIOS or _is(row, whole["best"]) or _is(row, whole["usual"]):
+            change = f" ({_change(row['comparison'])})" if row["comparison"] else ""
+            yield f"  {_run_name(row, whole)}: {row['measures'][measure]:.4f}{change}"
+    if tuned := whole["tuned"]:
         difference = tuned["comparison"]
         yield (
             f"  chosen on {tuned['chosen_on']:,} questions: {_cell(tuned)}; on the other "
             f"{difference['queries']:,}: {difference['mean_before']:.4f} -> "
             f"{difference['mean_after']:.4f} ({_change(difference)})"
         )
+
+
+def _run_name(row: Mapping[str, Any], whole: Mapping[str, Any]) -> str:
+    if row["component"] is None:
+        return DOCUMENTS if row["system"] == DOCUMENTS else f"documents + {row['system']}"
+    name = f"{row['system']} {_cell(row)}"
+    if row["system"] == PLACEBO:
+        return f"{name}, profiles of other documents"
+    return f"{name} (best, chosen on these questions)" if _is(row, whole["best"]) else name
 
 
 def _cell(cell: Mapping[str, Any]) -> str:
@@ -322,19 +321,19 @@ def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     measure, whole = summary["headline"], summary["whole"]
     usual = whole["usual"]
     plots = {"ablation_whole": _heat_map(whole, measure)}
-    columns = headings("component: text; λ: text")
-    columns |= dict.fromkeys(summary["measures"], "share") | _DIFFERENCE
+    columns = {"system": "text"} | dict.fromkeys(summary["measures"], "share") | _DIFFERENCE
     tables = {
-        "ablation_whole": _systems(whole, measure),
-        "ablation_whole_cells": table(columns, [
-            [row["component"], f"{row['lambda']:g}",
-             *(row["measures"][name] for name in summary["measures"]),
-             *_difference(row["comparison"])]
-            for row in _cells_of(whole)
+        "ablation_whole": table(columns, [
+            [_run_name(row, whole), *row["measures"].values(), *_difference(row["comparison"])]
+            for row in whole["rows"]
         ]),
     }  # fmt: skip
     if whole["gaps"]:
-        tables["ablation_whole_gaps"] = _gaps(whole["gaps"])
+        gaps = [
+            [f"{_cell(gap)}, against {gap['against']}", *_difference(gap["comparison"])]
+            for gap in whole["gaps"]
+        ]
+        tables["ablation_whole_gaps"] = table({"scenarios": "text"} | _DIFFERENCE, gaps)
     if rows := summary.get("types"):
         tables["ablation_types_whole"] = _types(rows)
     (change,) = (row["comparison"] for row in _cells_of(whole) if _is(row, usual))
@@ -347,42 +346,9 @@ def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     return Section(plots, tables, brief)
 
 
-def _systems(corpus: Mapping[str, Any], measure: str) -> Table:
-    """SPIKE Table 3: documents alone, expanded documents, scenarios, and the placebo."""
-    usual, best = corpus["usual"], corpus["best"]
-    chosen = [("", usual)] if usual == best else [("", usual), (" (best of the grid)", best)]
-    runs = [
-        (r, f"documents + {r['system']}") for r in corpus["rows"] if r["system"] in set(Baseline)
-    ]
-    runs += [
-        (row, f"scenarios: {_cell(cell)}{what}")
-        for what, cell in chosen
-        for row in _cells_of(corpus)
-        if _is(row, cell)
-    ]
-    runs += [
-        (row, f"placebo: {_cell(row)}, profiles of other documents")
-        for row in corpus["rows"]
-        if row["system"] == PLACEBO
-    ]
-    rows: list[list[Any]] = [[DOCUMENTS, _alone(corpus, measure), "", "", "", "", None, None]]
-    rows += [[name, r["measures"][measure], *_difference(r["comparison"])] for r, name in runs]
-    return table({"system": "text", measure: "share"} | _DIFFERENCE, rows)
-
-
-def _gaps(gaps: Sequence[Mapping[str, Any]]) -> Table:
-    columns = headings("scenarios: text; against: text; theirs: share; own: share") | _DIFFERENCE
-    del columns["relative"]
-    rows = []
-    for gap in gaps:
-        change = gap["comparison"]
-        difference, _, *rest = _difference(change)
-        means = [change["mean_before"], change["mean_after"]]
-        rows.append([_cell(gap), gap["against"], *means, difference, *rest])
-    return table(columns, rows)
-
-
-def _difference(change: Mapping[str, Any]) -> list[str | int]:
+def _difference(change: Mapping[str, Any] | None) -> list[str | int | None]:
+    if change is None:
+        return ["", "", "", "", None, None]
     relative = change["relative"]
     return [
         f"{change['mean_difference']:+.4f}",
@@ -410,8 +376,7 @@ def _is(row: Mapping[str, Any], cell: Mapping[str, Any]) -> bool:
 def _heat_map(corpus: Mapping[str, Any], measure: str) -> Figure:
     """Return each cell with its mean, coloured by the difference from documents alone.
 
-    Means without a verdict stand in brackets. The best cell has a solid frame, the usual one a
-    dotted one.
+    The best cell has a solid frame, the usual one a dotted one.
     """
     cells, alone = _cells_of(corpus), _alone(corpus, measure)
     components = list(dict.fromkeys(row["component"] for row in cells))
@@ -420,10 +385,6 @@ def _heat_map(corpus: Mapping[str, Any], measure: str) -> Figure:
     rows = [[by_cell[c, w] for w in weights] for c in components]
     values = [[row["measures"][measure] - alone for row in line] for line in rows]
     widest = max(LEAST_RANGE, *(abs(v) for line in values for v in line))
-
-    def mean(row: Mapping[str, Any]) -> str:
-        text = f"{row['measures'][measure]:.3f}"
-        return text if row["comparison"]["verdict"] else f"({text})"
 
     heat = {
         "type": "heatmap",
@@ -434,7 +395,7 @@ def _heat_map(corpus: Mapping[str, Any], measure: str) -> Figure:
         "zmax": widest,
         "colorscale": DIVERGING,
         "colorbar": {"title": {"text": "difference"}, "thickness": 12, "tickformat": "+.2f"},
-        "text": [[mean(row) for row in line] for line in rows],
+        "text": [[f"{row['measures'][measure]:.3f}" for row in line] for line in rows],
         "texttemplate": "%{text}",
         "hovertemplate": "%{y}, λ = %{x}: %{text}<extra></extra>",
         "xgap": 2,

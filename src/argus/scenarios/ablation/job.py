@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from argus.corpora import Corpus
 from argus.corpora.opening import Origin
-from argus.data.documents import EXPANSIONS
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.runs import Excluded, spare, without_excluded
@@ -34,11 +33,8 @@ from argus.errors import InputError
 from argus.evaluation.judged import JudgedQueries, read_judged
 from argus.evaluation.systems import Judged, System, missing_gold, without_failed
 from argus.jobs import options as o
-from argus.jobs.recorded_model import RecordedModel, require_answers
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
-from argus.llm import Ledger, open_model
-from argus.llm.options import NamedModel
 from argus.measures import Evaluation, evaluate
 from argus.measures.measures import cover
 from argus.measures.slices import slicings
@@ -60,16 +56,13 @@ from argus.scenarios.expansions import (
     Baseline,
     Expansion,
     expanded,
-    generate_expansions,
     read_expansions,
-    write_expansions,
 )
 from argus.scenarios.files import given_profiles
-from argus.scenarios.profile import Component, Form, Profiled, ProfileState, in_form, needs
+from argus.scenarios.profile import Component, Profiled, ProfileState, needs
 from argus.settings import Without
 
 JOB = "ablation"
-LEDGER = "answers.sqlite"
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,8 +110,6 @@ class AblateResult(Result):
     whole.rows.comparison: difference from documents alone, by the headline measure. None for
         documents alone.
     expansions: sources of baselines. None without.
-    expansions.model: model that wrote expansions.
-    expansions.language_model: cost of writing.
     expansions.total: expansions that were read.
     expansions.baselines: documents that were expanded, by baseline.
     types: figures by type of document, where fields were named.
@@ -157,7 +148,6 @@ def ablate_scenarios(
     ] = DEFAULT_MODEL,
     excluded: o.Excluded = None,
     expansions: Path | None = None,
-    model: NamedModel = None,
     config: AblateConfig | None = None,
     fields: FieldNames | None = None,
     store: o.Store = None,
@@ -166,57 +156,38 @@ def ablate_scenarios(
 ) -> AblateResult:
     """Search with every component at every λ, and compare each with the documents alone.
 
-    With --expansions or --model also documents expanded with pseudo-queries and with a summary; the
-    model's answers are kept in OUT/answers.sqlite. Writes ablation.parquet and .csv, summary.json,
-    manifest.json and report.html with a heat map.
+    With --expansions also documents expanded with pseudo-queries and with a summary. Writes
+    ablation.parquet and .csv, summary.json, manifest.json and report.html with a heat map.
 
     Documents without scenarios stand beside others with some: a corpus of the latter alone tells
     what scenarios say, whatever having some does. excluded: documents taken out of a
     query's results before they are measured, per query or as `read_excluded` reads a file. engine:
-    embeds. Raises InputError for bad input, ArgusError where the model leaves documents without an
-    answer.
+    embeds. Raises InputError for bad input.
 
     Args:
         profiles: Scenarios (profiles.jsonl, or its folder).
-        expansions: Pseudo-queries and summaries (JSONL), instead of --model.
+        expansions: Pseudo-queries and summaries of documents (JSONL).
     """
     config = config or AblateConfig()
-    if expansions is not None and model is not None:
-        raise InputError(
-            "both expansions and a model that would write them",
-            expected="one of them, or neither",
-            fix="Leave out --model to use the file.",
-            where="--expansions, --model",
-        )
     source = read_source(
         corpus, profiles, queries, qrels, encoder=encoder, excluded=excluded,
-        expansions=expansions, fields=fields, form=config.form,
+        expansions=expansions, fields=fields,
     )  # fmt: skip
     slices = slicings(source.documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     files = {"corpus": source.path, **source.questions.files}
     if isinstance(profiles, (str, Path)):
         files["profiles"] = Path(profiles)
-    settings = asdict(config) | {"model": model.identity if model else None}
-    record = Record(JOB, settings, files)
+    record = Record(JOB, asdict(config), files)
     sample = [d.content for d in source.documents]
     with (
         open_given(engine) as running,
         open_encoder(
             folder, encoder, record, sample=sample, store=store, engine=running
         ) as (loaded, opened),
+        record.timed("embedding"),
     ):  # fmt: skip
-        texts, writer = source.expansions, dict[str, Any]()
-        if model is not None:  # the same documents as have scenarios, so that texts are compared
-            with record.timed("asking the model"), Ledger(folder / LEDGER) as ledger:
-                asked = [d for d in source.documents if d.id in source.profiles]
-                recorded = RecordedModel(open_model(model, ledger))
-                texts = {e.doc_id: e for e in generate_expansions(asked, recorded)}
-            require_answers(recorded, accept=False, can_accept=False)
-            write_expansions(folder.own(EXPANSIONS), texts.values())
-            writer = {"model": recorded.name, "language_model": recorded.summary()}
-        with record.timed("embedding"):
-            vectors = embed_source(source, texts, config.components, loaded, opened)
+        vectors = embed_source(source, config.components, loaded, opened)
     judged, indexed = vectors.judged, vectors.documents
     with record.timed("searching"):
         ablation = _ablation(vectors, config)
@@ -231,8 +202,8 @@ def ablate_scenarios(
             "coverage": cover(indexed.ids, indexed.profiles.keys(), gold.values()),
             "whole": ablation.summary(rows),
             "expansions": None
-            if texts is None
-            else {"total": len(texts), "baselines": baselines, **writer},
+            if source.expansions is None
+            else {"total": len(source.expansions), "baselines": baselines},
             **record.of_store(),
         }
         if types:
@@ -340,7 +311,6 @@ def read_source(
     excluded: Path | str | Excluded | None = None,
     expansions: Path | None = None,
     fields: FieldNames | None = None,
-    form: Form = Form.WRITTEN,
 ) -> Source:
     """Read it. InputError where documents, profiles and judgements do not belong together."""
     fields = fields or FieldNames()
@@ -353,7 +323,6 @@ def read_source(
     if expansions is not None:
         given = read_expansions(expansions, coerce_ids=fields.coerce_ids)
     ids = frozenset(d.id for d in documents)
-    profiles = in_form(profiles, form)
     own = {id_: p for id_, p in profiles.items() if p.profile is not None and id_ in ids}
     _require_match(own, profiles, ids, "profile with scenarios", where)
     if given is not None:
@@ -395,7 +364,6 @@ class Vectors:
 
 def embed_source(
     source: Source,
-    expansions: Mapping[str, Expansion] | None,
     components: Sequence[Component],
     encoder: Encoder,
     store: EmbeddingStore,
@@ -415,8 +383,8 @@ def embed_source(
     judged = without_failed(source.questions.judged, [System("the encoder", {}, failed=failed)])
     texts = embed_scenarios(profiles.values(), components, embedded)
     vectors: dict[Baseline, tuple[int, FloatArray]] = {}
-    for baseline in Baseline if expansions is not None else ():
-        added = [expansions.get(d.id) if expansions else None for d in documents]
+    for baseline in Baseline if source.expansions is not None else ():
+        added = [(source.expansions or {}).get(d.id) for d in documents]
         rows = [i for i, one in enumerate(added) if one is not None and one.texts(baseline)]
         longer = [expanded(documents[i], added[i], baseline) for i in rows]
         found, copy = embedded(longer, f"documents with {baseline}"), own.vectors.copy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,6 @@ from argus.jobs.workspace import Record, open_encoder, require_some
 from argus.measures import LEAST_RESAMPLES, RESAMPLES
 from argus.measures.significance import UNCHANGED, with_interval
 from argus.measures.slices import Trials, slice_lines, slicings
-from argus.reports import figures as plots
 from argus.reports import write_report
 from argus.reports.section import MAX_ROWS, Section, Table, naming, slices_table, table
 from argus.retrievability.rps import Scores, band, count_bands, score
@@ -50,7 +49,7 @@ from argus.scenarios.needs.risk import (
     risk_table,
     write_slices,
 )
-from argus.scenarios.profile import Profiled, in_form, needs
+from argus.scenarios.profile import Profiled, needs
 from argus.scenarios.tables import headings, schema
 
 JOB = "needs"
@@ -76,8 +75,6 @@ _NEEDS = schema(
     ("document", str), ("scenario", int), ("need", str), ("rank_alone rank_fused", int),
     ("state reason", str),
 )  # fmt: skip
-_COLOURS = {"M": "#d9a21b", "I": "#c8442a", "E": "#2a6fb0", "M+E": "#2b2f36", "I+E": "#7a5195"}
-_MARGIN = 0.03  # so that a difference of thousandths does not fill the figure
 
 
 @dataclass(frozen=True, repr=False)
@@ -182,7 +179,6 @@ def audit_needs(
             own = embed(as_documents(texts), loaded, opened, what="documents")
             ids = [d.id for d, ok in zip(usable, own.ok, strict=True) if ok]
             source, writer = draw(source, config, model, folder)
-            source = replace(source, profiles=in_form(source.profiles, config.form))
             known = {id_: source.profiles[id_] for id_ in ids if id_ in source.profiles}
             asking = needs({id_: p for id_, p in known.items() if id_ in source.asking})
             documents = Documents(ids, own.vectors, known)
@@ -380,8 +376,7 @@ def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     }
     if "slices" in summary:
         tables["needs_slices"] = slices_table(folder, "needs_slices")
-    has_lines = len({cell["lambda"] for cell in summary["grid"]}) > 1
-    return Section({"needs_grid": _lines(summary)} if has_lines else {}, tables, brief(summary))
+    return Section({}, tables, brief(summary))
 
 
 def _grid(summary: Mapping[str, Any]) -> Table:
@@ -400,35 +395,3 @@ def _grid(summary: Mapping[str, Any]) -> Table:
         moved = cell["rps"]["difference"]
         rows.append([*row, moved["improved"], moved["harmed"]])
     return table(columns, rows)
-
-
-def _lines(summary: Mapping[str, Any]) -> plots.Figure:
-    """Return the share found in the top k over λ, a line per component. Documents alone dashed."""
-    grid, alone = summary["grid"], summary["alone"]["found_at_k"]["mean"]
-    weights = [cell["lambda"] for cell in grid]
-    lines = {
-        component: [
-            (cell["lambda"], cell["found_at_k"]["mean"])
-            for cell in grid
-            if cell["component"] == component
-        ]
-        for component in dict.fromkeys(cell["component"] for cell in grid)
-    }
-    lines["documents alone"] = [(min(weights), alone), (max(weights), alone)]
-    traces = [
-        {
-            "type": "scatter", "mode": "lines+markers", "name": name,
-            "x": [weight for weight, _ in points],
-            "y": [round(share, 5) for _, share in points],
-            "line": {"color": _COLOURS.get(name, "#8a93a0"), "width": 2.5},
-        }
-        for name, points in lines.items()
-    ]  # fmt: skip
-    values = [share for points in lines.values() for _, share in points]
-    return plots.framed(
-        traces,
-        "λ, the weight of the document's own score",
-        f"found in the top {summary['k']}",
-        {"legend": {"orientation": "v", "x": 1.02, "y": 1}},
-        yrange=[max(0, min(values) - _MARGIN), min(1, max(values) + _MARGIN)],
-    )

@@ -27,17 +27,12 @@ from argus.indexes.blend import DOCUMENTS_ALONE
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.snapshot import Snapshot, rows_to_views
 from argus.indexes.views import ViewScenario, matched_scenario, served
-from argus.measures import evaluate
 from argus.scenarios.qa.judge import Arm, Case, Question
 
-MEASURE = "nDCG@10"  # of the rankings, where there are judgements
-DEPTH = 10  # How deep MEASURE looks. Rankings are as deep, or as the context where that is more.
 MAX_CHARS = 48_000  # Characters of a whole block: about 12,000 tokens of English.
-# Of a document's text, where it has so many. One that would have fewer is left out instead.
-LEAST_CHARS = 200
-_NOTE_CHARS = 80  # room that the line on documents that were left out may take
-_MARK_CHARS = 16
-
+# Room of a document with its marks and scenarios. Documents beyond are left out, the last first.
+LEAST_ROOM = 500
+_NOTE_CHARS = 80  # room that the line on a cut may take
 
 QUERY_ID_FIELDS = ("query_id", "query-id", "qid", *ID_FIELDS)
 ANSWER_FIELDS = ("answer", "gold_answer", "reference_answer", "reference")
@@ -191,32 +186,21 @@ def build_context(
     The room for scenarios is set aside whether they are shown or not: with and without them, the
     same text of the same documents is there, and the scenarios are all the difference.
     """
-    words = [_in_words(hit.scenarios) for hit in hits]
-    n, used = 0, 0  # so many of the first documents fit with LEAST_CHARS of each text and scenario
-    for i, (hit, scenario) in enumerate(zip(hits, words, strict=True), 1):
-        least = min(len(hit.text), LEAST_CHARS) + min(len(scenario), LEAST_CHARS)
-        used += _frame_chars(hit, scenario) + least
-        if used + (_NOTE_CHARS if i < len(hits) else 0) > max_chars:
-            break
-        n = i
-    if not n:
-        return ContextBlock("", (), tuple(hit.doc_id for hit in hits))
-    frames = sum(_frame_chars(hits[i], words[i]) for i in range(n))
-    note = _NOTE_CHARS if n < len(hits) else 0
-    lengths = [len(hit.text) for hit in hits[:n]] + [len(text) for text in words[:n]]
-    shares = fair_shares(lengths, max_chars - frames - note)
-    shown = [t for hit, text in zip(hits, words, strict=True) for t in (hit.doc_id, hit.text, text)]
-    mark = content_hash(*shown, size=_MARK_CHARS // 2).hex()
+    shown = hits[: max_chars // LEAST_ROOM]
+    words = [_in_words(hit.scenarios) for hit in shown]
+    ids, texts = [hit.doc_id for hit in shown], [hit.text for hit in shown]
+    mark = content_hash(*ids, *texts, *words, size=8).hex()
+    n = len(shown)
+    frames = sum(len(_document(hit, "-", mark, 0, 0)) + 2 * _NOTE_CHARS for hit in shown)
+    lengths = [len(text) for text in (*texts, *words)]
+    shares = fair_shares(lengths, max_chars - frames)
     parts, cut = [], []
-    for i, hit in enumerate(hits[:n]):
+    for i, hit in enumerate(shown):
         scenario = words[i] if with_scenarios else ""
         parts.append(_document(hit, scenario, mark, shares[i], shares[n + i]))
-        if shares[i] < len(hit.text) or shares[n + i] < len(scenario):
+        if shares[i] < len(hit.text) or shares[n + i] < len(words[i]):
             cut.append(hit.doc_id)
-    left_out = tuple(hit.doc_id for hit in hits[n:])
-    if left_out:
-        parts.append(f"<left out {mark}: {len(left_out):,} more documents>")
-    return ContextBlock("\n\n".join(parts), tuple(cut), left_out)
+    return ContextBlock("\n\n".join(parts), tuple(cut), tuple(hit.doc_id for hit in hits[n:]))
 
 
 def fair_shares(lengths: Sequence[int], budget: int) -> list[int]:
@@ -231,14 +215,6 @@ def fair_shares(lengths: Sequence[int], budget: int) -> list[int]:
             return [min(length, share) for length in lengths]
         left -= length
     return list(lengths)
-
-
-def _frame_chars(hit: ContextHit, scenario: str) -> int:
-    """Return how many characters are around a document at most: marks, id, notes, empty lines."""
-    longest = _document(ContextHit(hit.doc_id, ""), "", "0" * _MARK_CHARS, 0, 0)
-    note = 2 * len(_note(len(hit.text), len(hit.text)))
-    around = len(_scenarios("", "0" * _MARK_CHARS, 0)) if scenario else 0
-    return len(longest) + note + around + 2 * len(_note(len(scenario), len(scenario))) + 2
 
 
 def _document(hit: ContextHit, scenario: str, mark: str, chars: int, scenario_chars: int) -> str:
@@ -277,12 +253,10 @@ class Gold:
     """Relevant documents of the questions that can have an oracle.
 
     documents: question id to its relevant documents in the index, best grade first.
-    qrels: judgements of the questions, whether the index holds their documents or not.
     missing: gold that the index lacks (see `systems.missing_gold`).
     """
 
     documents: dict[str, list[str]]
-    qrels: Qrels
     missing: dict[str, Any] | None
 
 
@@ -324,7 +298,7 @@ def gold_of(questions: Sequence[Question], qrels: Qrels, snapshot: Snapshot, nam
         relevant = [d for d in judged.relevant(query) if d in snapshot]
         if relevant:
             documents[query] = sorted(relevant, key=lambda d, g=grades: (-g[d], d))  # type: ignore[misc]
-    return Gold(documents, judged.qrels, missing)
+    return Gold(documents, missing)
 
 
 def retrieve(
@@ -347,9 +321,8 @@ def retrieve(
     rejected = {ids[i]: why for i, why in embedded.failures.items()}
     ids = [id_ for id_ in ids if id_ not in rejected]
     vectors = np.asarray(embedded.vectors, np.float32)
-    depth = max(k, DEPTH)
     weights = {Arm.DOCUMENTS: DOCUMENTS_ALONE, Arm.FUSED: retriever.weight}
-    runs = {arm: snapshot.search(vectors, depth, w).run(ids) for arm, w in weights.items()}
+    runs = {arm: snapshot.search(vectors, k, w).run(ids) for arm, w in weights.items()}
     return Retrieved(dict(zip(ids, vectors, strict=True)), runs, rejected)
 
 
@@ -391,19 +364,6 @@ def cases(
                 state, why = State.FAILED, f"no document fits into {max_chars:,} characters"
             stage = "retrieval" if state is State.FAILED else ""
             yield Case(question, arm, state=state, stage=stage, reason=why or "")
-
-
-def ranking_measures(retrieved: Retrieved, gold: Gold | None) -> dict[Arm, dict[str, float]]:
-    """Return MEASURE per arm with a ranking and question that is judged and was searched for."""
-    judged = gold.qrels if gold is not None else {}
-    qrels = {q: grades for q, grades in judged.items() if q in retrieved.vectors}
-    if not qrels:
-        return {}
-    measures = {
-        arm: {q: values[MEASURE] for q, values in evaluate(run, qrels, [MEASURE]).per_query.items()}
-        for arm, run in retrieved.runs.items()
-    }
-    return measures | {Arm.FUSED_SCENARIOS: measures[Arm.FUSED]}
 
 
 def context_hit(snapshot: Snapshot, doc_id: str, vector: FloatArray) -> ContextHit:

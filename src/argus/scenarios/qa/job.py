@@ -36,27 +36,23 @@ from argus.llm import State as PromptState
 from argus.llm.ledger import ledger_to_read
 from argus.llm.model import answer_bound, request_keys, without_thoughts
 from argus.llm.options import with_models
-from argus.measures import RESAMPLES, Resamples, paired_difference
+from argus.measures import RESAMPLES, Resamples
 from argus.measures.significance import interval_words
 from argus.reports import write_report
-from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, Table, table
 from argus.scenarios.qa.cases import (
     MAX_CHARS,
-    MEASURE,
     REASONED_FIELDS,
     Gold,
     Questions,
     cases,
     gold_of,
-    ranking_measures,
     read_questions,
     read_texts,
     retrieve,
     scenarios_in,
 )
 from argus.scenarios.qa.judge import (
-    Arm,
     Case,
     answer_cases,
     answer_prompts,
@@ -73,7 +69,6 @@ JOB = "scenarios_qa"
 LEDGER = "answers.sqlite"
 LEAST_CONTEXT = 1_000
 _CHARS_PER_TOKEN = 4
-_GREY = "#8a93a0"
 ARMS = {
     "documents": "documents alone",
     "fused": "ranked with scenarios",
@@ -94,11 +89,10 @@ AnyConfig = ChatConfig | LocalConfig
 # documents: ids in the order in which they were shown, as JSON.
 # documents_cut: documents that were shown in part, or found no room.
 # context_chars: characters of the context.
-# nDCG@10: of the arm's ranking, from 0 to 1. Null where nothing is ranked or judged.
 SCHEMA = schema(
     ("query_id question arm state stage failure reason", str), ("score", float),
     ("votes judgements answer reference documents", str),
-    ("documents_cut context_chars", int), (MEASURE, float),
+    ("documents_cut context_chars", int),
 )  # fmt: skip
 
 
@@ -191,12 +185,10 @@ class QAResult(Result):
     arms.failures: failed questions by kind of failure.
     arms.documents_cut: documents that were shown in part or found no room, over all questions.
     arms.documents_mean: mean score of documents alone on the same questions.
-    arms.nDCG@10: nDCG@10 of the arm's ranking, 0 to 1. None where nothing is ranked or judged.
     comparisons: arms, two by two.
     comparisons.before: name of the arm.
     comparisons.after: name of the arm.
     comparisons.found: paired difference of the scores. None without a question measured in both.
-    retrieval: fused ranking against that of documents alone. None without judgements.
     gold: relevant documents that the index lacks. None without judgements.
     agreement.answers: answers with more than one vote.
     agreement.votes: votes on them.
@@ -274,7 +266,7 @@ def compare_answers(
     in OUT/answers.sqlite: a run that was stopped goes on, and nothing is paid for twice. Writes
     scenarios_qa.parquet and .csv, summary.json, manifest.json and report.html.
 
-    index: `PATH[@STATE]` with scenarios. qrels: for the oracle arms and the rankings' own measure.
+    index: `PATH[@STATE]` with scenarios. qrels: for the oracle arms.
     reasoned: the question itself stays as it is. Nothing is paid for twice, not even after `fresh`.
     Raises InputError before anything is written, LanguageModelError when an endpoint cannot
     be used, and ArgusError when no answer of any arm got a score.
@@ -283,7 +275,7 @@ def compare_answers(
         index: PATH, PATH@REMEDY: an index with scenarios.
         queries: Questions (JSONL, CSV, TSV, Parquet, BEIR folder).
         answers: Reference answers (query_id, answer); default: the queries' answer field.
-        qrels: Judgements, for the oracle and the rankings' nDCG@10.
+        qrels: Judgements, for the oracle.
         reasoned: Reformulated queries (query_id, text) to search with, as BRIGHT's.
     """
     inputs = read_inputs(
@@ -304,7 +296,7 @@ def compare_answers(
         record.open(folder, about=about)
         ledger = stack.enter_context(Ledger(folder / LEDGER))
         with record.timed("retrieving"):
-            asked, measures = inputs.cases(config, folder / "embeddings")
+            asked = inputs.cases(config, folder / "embeddings")
         answering = RecordedModel(open_model(config.model, ledger))
         with record.timed("answering"):
             answered = answer_cases(asked, answering)
@@ -328,18 +320,18 @@ def compare_answers(
         )
     notes = []
     if inputs.gold is None:
-        notes.append("no judgements were given, so there is no oracle and no measure of rankings")
+        notes.append("no judgements were given, so there is no oracle")
     if unanswered:
         notes.append(
             f"{unanswered:,} prompts are without an answer; the same command asks only those"
         )
     summary = {
-        **_summary(judged, measures, inputs, config),
+        **_summary(judged, inputs, config),
         "language_model": usage,
         "unanswered": unanswered,
         "notes": notes,
     }
-    answers_table = _table(judged, measures)
+    answers_table = _table(judged)
     folder.write_table(JOB, answers_table, csv=True)
     folder.write_results(JOB, summary, record.manifest(summary["questions"]))
     return QAResult(folder.path, write_report(folder.path), summary, answers_table)
@@ -373,10 +365,8 @@ class Inputs:
     reasoned: Mapping[str, str] | None
     gold: Gold | None
 
-    def cases(
-        self, config: QAConfig, store: Path
-    ) -> tuple[list[Case], dict[Arm, dict[str, float]]]:
-        """Return every question in every arm, and MEASURE of the rankings."""
+    def cases(self, config: QAConfig, store: Path) -> list[Case]:
+        """Return every question in every arm."""
         sample = self.questions.sample
         texts = {q.id: q.text for q in sample}
         if self.reasoned is not None:
@@ -385,7 +375,7 @@ class Inputs:
         laid_out = cases(
             sample, found, self.gold, self.snapshot, k=config.k, max_chars=config.max_chars
         )
-        return list(laid_out), ranking_measures(found, self.gold)
+        return list(laid_out)
 
 
 def read_inputs(
@@ -458,7 +448,7 @@ def estimate_answers(
         encoder=encoder, device=device, coerce_ids=coerce_ids,
     )  # fmt: skip
     with TemporaryDirectory() as folder, ledger_to_read(Path(out) / LEDGER) as ledger:
-        laid_out, _ = inputs.cases(config, Path(folder) / "embeddings")
+        laid_out = inputs.cases(config, Path(folder) / "embeddings")
         to_ask = [case for case in laid_out if case.state is State.MEASURED]
         prompts = answer_prompts(to_ask)
         answering = estimate(prompts, ledger, config.model)
@@ -482,7 +472,7 @@ def estimate_answers(
     )
 
 
-def _table(judged: Sequence[Case], measures: Mapping[Arm, Mapping[str, float]]) -> pa.Table:
+def _table(judged: Sequence[Case]) -> pa.Table:
     """Return one row per question and arm, in the order in which they were asked."""
     rows = []
     for case in judged:
@@ -505,25 +495,16 @@ def _table(judged: Sequence[Case], measures: Mapping[Arm, Mapping[str, float]]) 
             "documents": json.dumps(case.documents, ensure_ascii=False),
             "documents_cut": case.cut,
             "context_chars": len(case.context),
-            MEASURE: measures.get(case.arm, {}).get(case.question.id),
         })  # fmt: skip
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
 def _summary(
     judged: Sequence[Case],
-    measures: Mapping[Arm, Mapping[str, float]],
     inputs: Inputs,
     config: QAConfig,
 ) -> dict[str, Any]:
     questions, options = inputs.questions, {"seed": config.seed, "resamples": config.resamples}
-    arms, retrieval = arm_summaries(judged, **options), None
-    for arm in arms:
-        values = measures.get(Arm(arm["arm"]), {}).values()
-        arm[MEASURE] = sum(values) / len(values) if values else None
-    if measures:
-        change = paired_difference(measures[Arm.DOCUMENTS], measures[Arm.FUSED], **options)
-        retrieval = {"measure": MEASURE, **change.figures()}
     return {
         "index": inputs.name,
         "scenarios": inputs.scenarios,
@@ -539,9 +520,8 @@ def _summary(
             "not drawn": questions.not_drawn,
             "reasons": dict(Counter(questions.reasons.values())),
         },
-        "arms": arms,
+        "arms": arm_summaries(judged, **options),
         "comparisons": comparisons(judged, **options),
-        "retrieval": retrieval,
         "gold": inputs.gold.missing if inputs.gold else None,
         "agreement": votes_agreement(judged),
     }
@@ -555,8 +535,7 @@ def _arm(arm: Mapping[str, Any]) -> str:
         counts += f", {states['not applicable']:,} not applicable"
     if arm["mean"] is None:
         return f"{arm['arm']}: no score ({counts})"
-    ranked = "" if arm[MEASURE] is None else f", {MEASURE} {arm[MEASURE]:.3f}"
-    return f"{arm['arm']}: {arm['mean']:.1f} ({interval_words(arm, '.1f')}; {counts}{ranked})"
+    return f"{arm['arm']}: {arm['mean']:.1f} ({interval_words(arm, '.1f')}; {counts})"
 
 
 def section(folder: Path, summary: Mapping[str, Any]) -> Section:
@@ -576,8 +555,6 @@ def section(folder: Path, summary: Mapping[str, Any]) -> Section:
         "scenarios_qa_differences": _differences(summary["comparisons"]),
         "scenarios_qa_answers": table(columns, cells, total=len(rows)),
     }
-    measured = [arm for arm in arms if arm["mean"] is not None]
-    plots = {"scenarios_qa": _mean_scores(measured)} if measured else {}
     brief, named = f"{summary['questions']['asked']:,} questions asked", list(ARMS)
     for comparison in summary["comparisons"]:
         change = comparison["found"]
@@ -587,13 +564,13 @@ def section(folder: Path, summary: Mapping[str, Any]) -> Section:
                 f"{change['mean_after']:.1f} with scenarios (95% interval of the difference "
                 f"{_interval(change, '+.1f')}) on {change['queries']:,} questions"
             )
-    return Section(plots, tables, brief)
+    return Section({}, tables, brief)
 
 
 def _arms(arms: Sequence[Mapping[str, Any]]) -> Table:
     columns = headings(
         "context: text; mean score: text; 95% interval: text; of questions: count; "
-        f"documents alone on these: text; {MEASURE}: share; measured: count; failed: count; "
+        "documents alone on these: text; measured: count; failed: count; "
         "not applicable: count; documents cut: count"
     )
     rows = []
@@ -603,7 +580,7 @@ def _arms(arms: Sequence[Mapping[str, Any]]) -> Table:
         )
         states = (arm["states"][name] for name in ("measured", "failed", "not applicable"))
         named = [ARMS[arm["arm"]], mean, _interval(arm, ".1f"), arm["questions"], alone]
-        rows.append([*named, arm[MEASURE], *states, arm["documents_cut"]])
+        rows.append([*named, *states, arm["documents_cut"]])
     return table(columns, rows)
 
 
@@ -631,32 +608,3 @@ def _interval(figures: Mapping[str, Any], form: str) -> str:
     if figures["low"] is None:
         return f"none: {figures['no_interval']}"
     return f"{figures['low']:{form}} to {figures['high']:{form}}"
-
-
-def _mean_scores(arms: Sequence[Mapping[str, Any]]) -> Figure:
-    """Return the mean score per arm with its 95% interval. Documents alone and oracles in grey."""
-    fused = [arm["arm"].startswith("fused") for arm in arms]
-    ends = [
-        (0.0, 0.0)
-        if arm["low"] is None
-        else (round(arm["high"] - arm["mean"], 3), round(arm["mean"] - arm["low"], 3))
-        for arm in arms
-    ]
-    bars = {
-        "type": "bar",
-        "x": [ARMS[arm["arm"]] for arm in arms],
-        "y": [round(arm["mean"], 3) for arm in arms],
-        "width": 0.6,
-        "marker": {"color": [BAND_COLOURS["high"] if own else _GREY for own in fused]},
-        "error_y": {
-            "type": "data",
-            "symmetric": False,
-            "array": [above for above, _ in ends],
-            "arrayminus": [below for _, below in ends],
-            "color": INK,
-            "thickness": 1.5,
-        },
-        "customdata": [arm["questions"] for arm in arms],
-        "hovertemplate": "%{x}: %{y:.1f} on %{customdata:,} questions<extra></extra>",
-    }
-    return framed([bars], "", "mean score, 0 to 100", {"showlegend": False}, yrange=[0, 100])
