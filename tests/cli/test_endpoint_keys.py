@@ -10,7 +10,7 @@ import pytest
 
 from argus.encoders import EncoderConfig, trust
 from argus.errors import InputError
-from argus.llm.options import ModelOptions as LanguageModel
+from argus.llm.config import ModelOptions as LanguageModel
 
 
 class Silent(BaseHTTPRequestHandler):

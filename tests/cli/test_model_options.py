@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from argus.cli.signatures import with_blocks
 from argus.errors import InputError
 from argus.llm import ChatConfig, LocalConfig
-from argus.llm.options import ModelOptions as LanguageModel
+from argus.llm.config import ModelOptions as LanguageModel
 
 app = typer.Typer()
 seen = []

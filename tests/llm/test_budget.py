@@ -42,7 +42,7 @@ def test_a_run_stops_before_it_might_pass_the_budget(model, endpoint, ledger):
     assert len(endpoint.requests) == 2
     assert asking.spent.tokens_in + asking.spent.tokens_out == 10
     assert outcomes[2].reason == (
-        f"the next request might pass the budget: {most + 5} tokens; spent 6 tokens in, 4 out"
+        "the next request might pass the budget: spent 6 tokens in, 4 out"
     )
     assert (outcomes[2].value, outcomes[2].cached, outcomes[2].tokens_in) == (None, False, None)
     assert ledger.counts() == {OK: 2, FAILED: 0}

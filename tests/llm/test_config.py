@@ -23,7 +23,6 @@ from argus.llm import ChatConfig
         ({"max_total_tokens": -1}, "--max-total-tokens: -1"),
         ({"budget": 1.0}, "--budget: input price None, output price None, budget 1.0"),
         ({"input_price": 1.0}, "--budget: input price 1.0, output price None"),
-        ({"extra": {"stream": True, "n": 3}}, "extra: the extra names n, stream"),
     ],
 )
 def test_an_option_that_cannot_be_meant_is_refused_at_once(options, message):

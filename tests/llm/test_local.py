@@ -94,7 +94,6 @@ def test_out_of_memory_halves_the_batch_or_failed_alone(local, monkeypatch):
         ({"batch_size": 1.5}, "--concurrency: 1.5"),
         ({"max_tokens_override": -1}, "--max-tokens: -1"),
         ({"dtype": "int8"}, "dtype: 'int8'; expected one of auto, float32"),
-        ({"extra": {"do_sample": True}}, "extra: the extra names do_sample"),
     ],
 )
 def test_a_setting_that_cannot_be_meant_is_refused_at_once(options, message):

@@ -21,15 +21,6 @@ def parquet(path: Path, *rows: dict) -> Path:
     return path
 
 
-def arrow(path: Path, *rows: dict) -> Path:
-    """A stream, as `Dataset.save_to_disk` writes it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    table = pa.Table.from_pylist(list(rows))
-    with pa.ipc.new_stream(str(path), table.schema) as writer:
-        writer.write_table(table)
-    return path
-
-
 def read_lines(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argus.tasks.opening import open_task
-from tests.support.tasks import arrow, lines, parquet, read_lines
+from tests.support.tasks import lines, parquet, read_lines
 
 CORPUS = [
     {"_id": "d1", "title": "Tea", "text": "Leaves in hot water."},
@@ -31,13 +31,6 @@ def test_the_folder_of_the_hub(tmp_path):
     task = open_task(hub(tmp_path / "TeaRetrieval"))
     assert task.name == "mteb/TeaRetrieval"
     check(task)
-
-
-def test_what_datasets_saves(tmp_path):
-    hub(tmp_path / "a", arrow, name="data-00000-of-00001.arrow")
-    check(open_task(f"mteb:{tmp_path / 'a'}"))
-    hub(tmp_path / "b", arrow, name="test/data-00000-of-00001.arrow")
-    check(open_task(f"mteb:{tmp_path / 'b'}"))
 
 
 def test_numbers_are_ids_and_instructions_are_read(tmp_path):

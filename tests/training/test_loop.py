@@ -178,7 +178,7 @@ def test_another_training_and_a_broken_state_are_refused(run, tmp_path):
     path = tmp_path / "state" / STATE
     state = torch.load(path, weights_only=True)
     torch.save({name: state[name] for name in ("key", "progress")}, path)
-    with pytest.raises(InputError, match="a part of it is missing") as error:
+    with pytest.raises(InputError, match="the state of the training cannot be read") as error:
         run(dataclasses.replace(CONFIG, epochs=1))
     assert error.value.where == path
     path.write_bytes(path.read_bytes()[:100])

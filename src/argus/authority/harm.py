@@ -34,8 +34,8 @@ from argus.jobs.recorded_model import RecordedModel
 from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, open_encoder
 from argus.llm import ChatConfig, Ledger, Prompt, State, open_model
+from argus.llm.config import with_models
 from argus.llm.model import without_thoughts
-from argus.llm.options import with_models
 from argus.reports import write_report
 from argus.reports.section import MAX_ROWS, Section, table
 from argus.settings import Options

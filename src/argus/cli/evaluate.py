@@ -27,10 +27,6 @@ from argus.stores.spec import StoreConfig
 def evaluate(
     context: typer.Context,
     *,
-    folders: Annotated[
-        list[Path] | None,
-        typer.Argument(help="To compare: two folders that research audit or check wrote."),
-    ] = None,
     queries: Path | None = None,
     qrels: Annotated[Path | None, QrelsName()] = None,
     compare: bool = False,
@@ -59,8 +55,8 @@ def evaluate(
 
     With --queries and --qrels: an index, a retriever or a run, or the second against the first by
     a paired test, with the queries that were harmed. Writes per_query.parquet and .csv. Without
-    judgements: the documents and entities that a change gains and loses, of two folders, or of two
-    of --index, --retriever and --run. Writes comparison.parquet and .csv.
+    judgements: the documents that a change gains and loses, of two of --index, --retriever and
+    --run. Writes comparison.parquet and .csv.
 
     Args:
         queries: Queries (JSONL, CSV, TSV, Parquet, BEIR folder).
@@ -77,12 +73,6 @@ def evaluate(
             for each; default: as each says, else 0.7.
     """
     kind = "compared" if compare or qrels is None else "qrels"
-    if folders:
-        kind = "folders"
-        if len(folders) != 2 or index or retriever or run:
-            got, expected = f"{len(folders)} folders", "two folders, and no other system"
-            fix = "For example: argus evaluate before/ after/ --out comparison/"
-            raise InputError(got, expected=expected, fix=fix, where="argus evaluate")
     _refuse_unread_options(context, kind)
     check_inputs({"index": INDEX, "corpus": CORPUS}, {"index": index, "corpus": corpus})
     common: dict[str, Any] = {"out": out, "fresh": fresh}
@@ -108,15 +98,12 @@ def evaluate(
         )  # fmt: skip
         output.show(result, as_json=json)
         return
-    from argus.evaluation import comparison
+    from argus.evaluation.comparison import compare_retrievers
 
-    if folders:
-        result = comparison.compare_folders(folders[0], folders[1], **common)
-    else:
-        result = comparison.compare_retrievers(
-            queries=queries or (), qrels=qrels, k=k, parent_field=config.parent_field,
-            **systems, **of_corpus, **common,
-        )  # fmt: skip
+    result = compare_retrievers(
+        queries=queries or (), qrels=qrels, k=k, parent_field=config.parent_field,
+        **systems, **of_corpus, **common,
+    )  # fmt: skip
     output.show(result, as_json=json)
 
 
@@ -129,12 +116,10 @@ _ASKED = _keys(FieldNames, StoreConfig, QrelsFields, AskingConfig) | {
 }  # fmt: skip
 # The kinds of comparison that options besides --out, --fresh, --json and --config go with.
 _BELONGS: dict[str, set[str]] = {
-    "folders": set(),
     "compared": _ASKED | {"k"},
     "qrels": _ASKED | _keys(EvaluateConfig) | {"diagnosis", "excluded"},
 }
 _SHOWN = {
-    "folders": "folders are compared",
     "compared": "two systems are compared by their lists",
     "qrels": "--qrels is what is measured",
 }

@@ -27,7 +27,7 @@ from argus.generative.settings import (
 )
 from argus.generative.settings import learning as learning_of
 from argus.jobs import options as o
-from argus.llm.options import ModelOptions
+from argus.llm.config import ModelOptions
 from argus.settings import (
     ALONE,
     CORPUS,

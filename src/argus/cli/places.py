@@ -10,23 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from argus.corpora import CorpusName, NamedCorpus, StoreCorpus, named
-from argus.data.fields import FieldNames, QrelsFields
+from argus.data.fields import QrelsFields
 from argus.errors import InputError
 from argus.retrievers.config import AskingConfig, check_store_settings
 from argus.settings import CORPUS, INDEX, Reads, Writes, notes_of
 from argus.stores.spec import StoreConfig, is_store, refuse_unread
 
 
-def _check_corpus(corpus: NamedCorpus, columns: FieldNames | None) -> None:
+def _check_corpus(corpus: NamedCorpus) -> None:
     from argus.corpora.opening import open_corpus
 
-    source = open_corpus(corpus)
+    open_corpus(corpus)
     if isinstance(corpus, StoreCorpus) and isinstance(corpus.store, str):
         from argus.stores.spec import check_store
 
         check_store(corpus.store, corpus.opening)
-    if columns is not None:
-        source.check_columns(columns)
 
 
 def _check_index(spec: str | Path) -> None:
@@ -131,23 +129,18 @@ def check_asking(values: Mapping[str, Any]) -> None:
 
 
 def check_inputs(inputs: Mapping[str, Reads | CorpusName], values: Mapping[str, Any]) -> None:
-    """Raise InputError for inputs that cannot be read. values: of the command's parameters.
-
-    Columns are those of the corpus, unless entities come from elsewhere: then it may not be read.
-    """
+    """Raise InputError for inputs that cannot be read. values: of the command's parameters."""
     flat = dict(values)
     for config in values.values():
         if is_dataclass(config):
             flat |= {f.name: getattr(config, f.name) for f in fields(config)}
-    named = (value for value in flat.values() if isinstance(value, FieldNames))
-    columns = next(named, None) if flat.get("entities") is None else None
     for name, note in inputs.items():
         value = flat.get(name)
         for one in value if isinstance(value, list) else [value]:
             if one is not None and note == INDEX:
                 _check_index(one)
             elif one is not None and note == CORPUS:
-                _check_corpus(one, columns)
+                _check_corpus(one)
 
 
 # Characters that no name of a file to write may hold: an index's table cannot, lists are cut.

@@ -11,7 +11,7 @@ from argus.cli.groups import Entry, Group, example
 from argus.cli.signatures import with_blocks
 from argus.commands import command
 from argus.jobs import options as o
-from argus.llm.options import ModelOptions
+from argus.llm.config import ModelOptions
 from argus.settings import Option
 from argus.suite.config import ReproduceConfig
 

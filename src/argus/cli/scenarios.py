@@ -14,7 +14,7 @@ from argus.commands import command
 from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.jobs import options as o
-from argus.llm.options import ModelOptions, needs_model
+from argus.llm.config import ModelOptions, needs_model
 from argus.retrievers.config import AskingConfig, NamedRetriever
 from argus.scenarios.config import NeedsConfig, ProfileSettings
 from argus.settings import (

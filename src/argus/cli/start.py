@@ -17,8 +17,7 @@ from argus.data.fields import FieldNames
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
 from argus.health import ProjectParts
 from argus.jobs import options as o
-from argus.llm.config import PANEL
-from argus.llm.options import ModelOptions
+from argus.llm.config import PANEL, ModelOptions
 from argus.project import ProjectConfig
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import http_file, is_index

@@ -28,7 +28,7 @@ from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.indexes.blend import Blend
 from argus.jobs import options as o
-from argus.llm.options import ModelOptions
+from argus.llm.config import ModelOptions
 from argus.remedies.config import (
     SentenceSettings,
 )  # fmt: skip

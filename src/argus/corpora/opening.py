@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from argus.corpora import Corpus, StoreCorpus, named, parse_template
 from argus.data.documents import (
     CORPUS_STEMS,
-    check_columns,
     check_limit,
     documents_in,
     find_file,
@@ -78,24 +77,13 @@ class CorpusSource:
             documents = list(self.in_memory)
         return [replace(d, template=template) for d in documents] if template else documents
 
-    def check_columns(self, fields: FieldNames) -> None:
-        """Raise InputError where the first row lacks a column, as reading the documents would."""
-        self.refuse_fields(fields)
-        parse_template(fields.template)
-        if self.file is not None and not self.is_kb:
-            check_columns(self.file, fields)
-
     def refuse_fields(self, fields: FieldNames) -> None:
         """Raise InputError where columns are named for a knowledge base. Others may have any."""
         columns = [name for name in (fields.id, fields.title, fields.text) if name]
         if columns and self.is_kb:
-            raise InputError(
-                f"a column was named ({columns[0]!r})",
-                expected="no --id-field, --title-field or --text-field: a knowledge base has its "
-                "own",
-                fix="Leave them out; or give its entities/*.parquet as the corpus.",
-                where=self.file,
-            )
+            got, expected = f"a column was named ({columns[0]!r})", "a knowledge base's own columns"
+            fix = "Leave it out; or give its entities/*.parquet as the corpus."
+            raise InputError(got, expected=expected, fix=fix, where=self.file)
 
 
 def open_corpus(

@@ -22,7 +22,6 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import TypedDict
 
 from argus.corpora import StoreCorpus, parse_template
 from argus.data.documents import TEXT_FIELDS, TITLE_FIELDS, whole_documents
@@ -135,7 +134,6 @@ def find_template(
 
 
 BATCH = 1_000  # records that are read at once
-MAX_FIELDS_SHOWN = 20
 UNIT = 1e-3  # by how much the length of a unit vector may differ from 1
 NODE = "_node_content"  # where LlamaIndex keeps a node: JSON, with the text in it
 TEXTS = (*TEXT_FIELDS, "page_content", "document", "chunk", "chunk_text")  # LangChain, Chroma
@@ -242,12 +240,6 @@ class StoredCorpus:
         return self._entry
 
 
-class OfStore(TypedDict, total=False):
-    """The part of a summary about vectors of a store. Missing where they are not of one."""
-
-    stored_vectors: dict[str, Any]
-
-
 def remarks(facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield which vectors were taken and how well the encoder agrees, then doubts."""
     yield (
@@ -302,7 +294,14 @@ def _read_store(
                 for row, payload in zip(rows, payloads, strict=True)
             ]
             if not first and read and not any(one.text.strip() for one in read):
-                raise _textless(payloads, fields, name)
+                names = dict.fromkeys(field for one in payloads for field in field_names(one))
+                raise InputError(
+                    f"its records hold no text (fields: {', '.join(names)[:300] or 'none'})",
+                    expected=f"a field of texts: {fields.text or ', '.join(TEXTS)}",
+                    fix="Name it with --text-field, such as metadata.body; where texts are kept "
+                    "elsewhere, give those as the corpus.",
+                    where=name,
+                )
             documents += read
             hashes += [
                 content_hash(one.id, one.title, one.text, records.vectors[row].tobytes())
@@ -396,19 +395,6 @@ def _node_text(values: Payload) -> str:
     return text if isinstance(text, str) else ""
 
 
-def _textless(payloads: Sequence[Payload], fields: FieldNames, store: str) -> InputError:
-    """Return the error of records of which not one has a text."""
-    names = list(dict.fromkeys(name for payload in payloads for name in field_names(payload)))
-    more = " ..." if len(names) > MAX_FIELDS_SHOWN else ""
-    return InputError(
-        f"its records hold no text (fields: {', '.join(names[:MAX_FIELDS_SHOWN]) or 'none'}{more})",
-        expected=f"the field {fields.text!r}" if fields.text else f"one of {', '.join(TEXTS)}",
-        fix="Name the field of the texts with --text-field, such as metadata.body; where they "
-        "are kept elsewhere, give those as the corpus.",
-        where=store,
-    )
-
-
 def _compare(reading: _Reading, encoder: Embeds, template: str | None) -> StoredVectors:
     """Find how title and text were joined. Raise InputError where `encoder` made no vector."""
     documents, vectors = reading.documents, reading.vectors
@@ -420,11 +406,8 @@ def _compare(reading: _Reading, encoder: Embeds, template: str | None) -> Stored
     wrong = partial(InputError, where=reading.name)
     made = encoder.fingerprint
     if not usable:
-        raise wrong(
-            f"not one of {len(documents):,} records has a text and a whole vector",
-            expected="records with both",
-            fix="See what is in it: argus check STORE.",
-        )
+        got = f"not one of {len(documents):,} records has a text and a whole vector"
+        raise wrong(got, expected="records with both", fix="See what is in it: argus check STORE.")
     if encoder.dim != (dim := vectors.shape[1]):
         raise wrong(
             f"vectors of {dim} dimensions; {made} makes {encoder.dim}",

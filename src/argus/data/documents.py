@@ -102,11 +102,6 @@ def read_queries(path: Path, *, coerce_ids: bool = False, limit: int | None = No
     return _unique(file, parse(islice(read_rows(file), limit)), "query")
 
 
-def check_columns(file: Path, fields: FieldNames) -> None:
-    """Raise InputError where the first row lacks a column, as reading the documents would."""
-    next(_documents(read_rows(file), fields), None)
-
-
 def _documents(rows: Iterator[Row], fields: FieldNames) -> Iterator[tuple[Row, Document]]:
     """Yield each row with its document.
 

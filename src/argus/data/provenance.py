@@ -82,6 +82,8 @@ def describe_environment() -> dict[str, Any]:
     accelerator: GPU that torch finds; "" without one, or where nothing has loaded torch.
     libraries: version by name; None for a library that is not installed.
     """
+    torch = sys.modules.get("torch")
+    has_gpu = torch is not None and torch.cuda.is_available()
     libraries: dict[str, str | None] = {}
     for name in LIBRARIES:
         try:
@@ -93,17 +95,9 @@ def describe_environment() -> dict[str, Any]:
         "platform": platform.platform(),
         "processor": platform.processor(),
         "cores": available_cores(),
-        "accelerator": accelerator(),
+        "accelerator": str(torch.cuda.get_device_name()) if torch and has_gpu else "",
         "libraries": libraries,
     }
-
-
-def accelerator() -> str:
-    """Return the GPU that torch finds. "" without one, or where nothing has loaded torch."""
-    torch = sys.modules.get("torch")
-    if torch is None or not torch.cuda.is_available():
-        return ""
-    return str(torch.cuda.get_device_name())
 
 
 def peak_memory_bytes() -> int:

@@ -1,4 +1,4 @@
-"""Read rows out of JSONL, CSV, TSV, Parquet and Arrow, each with its line.
+"""Read rows out of JSONL, CSV, TSV and Parquet, each with its line.
 
 Fields of a row are named by columns, or by dotted paths into objects. Ids are strings, always.
 """
@@ -16,7 +16,6 @@ from argus.data.reading import check_file, parse_json, read_lines, reading
 from argus.errors import InputError, Location
 
 FORMATS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
-ARROW = ".arrow"  # streams of `datasets`: they are read, and never looked for as a corpus
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 
 csv.field_size_limit(1 << 30)  # documents are longer than the csv module's default of 128 KiB
@@ -52,16 +51,13 @@ def file_format(path: Path) -> str:
 
 
 def read_rows(path: Path) -> Iterator[Row]:
-    """Yield the rows of a JSONL, CSV, TSV or Parquet file, or of an Arrow stream.
+    """Yield the rows of a JSONL, CSV, TSV or Parquet file.
 
     Line numbers are 1-based lines for text files (a CSV header is line 1) and 1-based rows for
-    Parquet and Arrow. Raises InputError for a missing file, an unknown format, bytes that are not
+    Parquet. Raises InputError for a missing file, an unknown format, bytes that are not
     UTF-8, broken JSON, damaged Parquet, and rows whose number of fields differs from the header's.
     """
     check_file(path, f"a {', '.join(FORMATS)} file")
-    if path.suffix.lower() == ARROW:
-        yield from _arrow_rows(path)
-        return
     suffix = file_format(path)
     if suffix == ".parquet":
         from argus.data.tables import read_rows_of
@@ -110,22 +106,6 @@ def _delimited_rows(path: Path, delimiter: str) -> Iterator[Row]:
         if fields and header:
             yield Row(dict(zip(header, fields, strict=True)), path, line)
         header = header or fields
-
-
-def _arrow_rows(path: Path) -> Iterator[Row]:
-    import pyarrow as pa
-
-    expected, fix = "a stream, as `datasets` saves it", "Save it again, as Parquet if need be."
-    number = 0
-    with (
-        reading(path, "cannot be read as Arrow", expected=expected, fix=fix),
-        pa.memory_map(str(path)) as source,
-    ):
-        for batch in pa.ipc.open_stream(source):
-            batch.validate(full=True)  # else a damaged offset ends the process
-            for values in batch.to_pylist():
-                number += 1
-                yield Row(values, path, number)
 
 
 def pick_field(row: Row, names: Sequence[str], *, what: str, option: str | None = None) -> str:

@@ -29,7 +29,6 @@ from argus.data.reading import (
     reading,
 )
 from argus.data.rows import (
-    ARROW,
     FORMATS,
     Row,
     field_value,
@@ -263,7 +262,7 @@ def _is_trec(path: Path) -> bool:
     """Return whether a file holds four columns without a header, by its ending or its content."""
     suffix = suffix_of(path)
     if suffix != ".tsv" or not path.is_file():
-        return path.is_file() and suffix not in (*FORMATS, ARROW)
+        return path.is_file() and suffix not in FORMATS
     fields = next((line.split() for _, line in read_lines(path) if line.strip()), [])
     return len(fields) == len(QRELS_COLUMNS) and fields[-1].removeprefix("-").isdecimal()
 

@@ -228,14 +228,6 @@ def hold(file: Path, *, busy: str) -> None:
         jobs[-1][file] = take_lock(file, busy=busy)
 
 
-def replaced(folder: Path) -> ArgusError:
-    """Return the error of a folder that another one replaced while the job ran."""
-    return ArgusError(
-        f"{folder} was replaced by another folder while this command ran; nothing was written "
-        "there. Run it again."
-    )
-
-
 def connect(path: Path, **options: Any) -> sqlite3.Connection:
     """Open a SQLite file. Raises InputError where it, or a file beside it, is a link or a pipe.
 

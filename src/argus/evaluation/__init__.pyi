@@ -1,5 +1,4 @@
 from .comparison import (
-    compare_folders as compare_folders,
     compare_retrievers as compare_retrievers,
 )
 from .config import EvaluateConfig as EvaluateConfig

@@ -1,7 +1,7 @@
-"""Compare two systems by the top k of the same queries, or two folders of results.
+"""Compare two systems by the top k of the same queries.
 
-Documents and entities become rows with a verdict: lost, gained or the same. Two indexes are also
-asked for every document by its own title.
+Documents become rows with a verdict: lost, gained or the same. Two indexes are also asked for every
+document by its own title.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 
 from argus.corpora import NamedCorpus
@@ -26,19 +25,15 @@ from argus.data.tables import read_table
 from argus.data.types import Qrels, Query, Run
 from argus.data.writing import one_writer
 from argus.errors import ArgusError, InputError
-from argus.evaluation.history import compare_runs
 from argus.evaluation.judged import ParentFold, deeper, fold_system
 from argus.evaluation.systems import System, ask_systems, contents, index_settings, open_index
 from argus.indexes.header import parse_index_spec
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
-from argus.measures.significance import difference_words
 from argus.reports import write_report
 from argus.reports.section import MAX_ROWS, Section, naming, table
-from argus.retrievability.rps import band
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import kept_note
-from argus.runs import TRACKED, runs_of
 from argus.settings import TOP_K
 
 if TYPE_CHECKING:
@@ -46,26 +41,19 @@ if TYPE_CHECKING:
 
 GAINED, LOST, SAME = "gained", "lost", "same"
 ONLY_BEFORE, ONLY_AFTER = "only before", "only after"
-NOT_COMPARABLE = "not comparable"
-VERDICTS = (LOST, GAINED, ONLY_BEFORE, ONLY_AFTER, NOT_COMPARABLE, SAME)
-BANDS = ("low", "mid", "high")
+VERDICTS = (LOST, GAINED, ONLY_BEFORE, ONLY_AFTER, SAME)
 TITLE_OF = "title of "  # begins the id of a query for a document by its own title
 DEPTH = 100  # how far down a document is looked for under its own title
-MAX_NAMED = 200  # gained and lost documents and entities in the summary; the table holds all
-FIGURES = {"audit": ("entity", "RPS"), "exposure": ("document", "ever retrieved")}
-"""By job, its items and the figure by which one is gained or lost."""
-Levels: TypeAlias = Sequence[int | None]
-"""How a side brings an id back, before and after: more is better, None if it is not measured."""
+MAX_NAMED = 200  # gained and lost documents in the summary; the table holds all
 
 _TEXT, _COUNT, _VALUE = pa.string(), pa.int64(), pa.float64()
 SCHEMA = pa.schema(
     dict.fromkeys(("kind", "id", "label", "verdict", "before", "after"), _TEXT)
     | dict.fromkeys(("value_before", "value_after", "change"), _VALUE)
 )
-"""One row per entity or document.
+"""One row per document.
 
-before, after: state on either side, in words. value_before, value_after: RPS of an entity, or rank
-of a document under its own title.
+before, after: state on either side, in words. value_before, value_after: rank under its own title.
 """
 QUERY_SCHEMA = pa.schema(
     dict.fromkeys(("query_id", "text", "entered", "left"), _TEXT) | {"changed": _COUNT}
@@ -83,19 +71,14 @@ only: that side, before or after. rank: on that side, from 1. grade: judged grad
 
 @dataclass(frozen=True, repr=False)
 class CompareResult(Result):
-    """Gains and losses between two results, indexes, retrievers or runs. All is in `folder`, too.
+    """Gains and losses between two indexes, retrievers or runs. All is in `folder`, too.
 
     summary:
-        of: kind of the two sides: results, indexes, retrievers or runs.
+        of: kind of the two sides: indexes, retrievers or runs.
         names, fingerprints: name and encoder of each side, before and after.
         notes: warnings for the reader.
-        verdicts: number of entities and documents, by verdict.
+        verdicts: number of documents, by verdict.
         gained, lost: the first 200 rows that were gained, or lost.
-
-    Of two folders of results:
-        changes: figures of the same documents and entities, by a paired test.
-
-    Of two indexes, retrievers or runs:
         k: length of the lists that are compared.
         queries: number of titles and given queries, and of those that failed.
         changed_queries: queries with another top k.
@@ -108,7 +91,7 @@ class CompareResult(Result):
     report: Path
     summary: dict[str, Any]
     table: pa.Table
-    """One row per entity or document, see `argus.evaluation.comparison.SCHEMA`."""
+    """One row per document, see `argus.evaluation.comparison.SCHEMA`."""
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -236,14 +219,18 @@ def _compare_lists(
     every = {*lists[0], *lists[1]}.union(*(ids for ids in held if ids is not None and by_title))
     rows = []
     for doc in sorted(every):
-        words, levels = [f"in {of[doc]:,} lists" for of in lists], [doc in of for of in lists]
+        words, came = [f"in {of[doc]:,} lists" for of in lists], [doc in of for of in lists]
         ranks: Sequence[int | None] = (None, None)
         if doc in by_title:
             ranks = [first_rank(run.get(by_title[doc], {}), (doc,)) for run in runs]
-            levels = [rank is not None and rank <= k for rank in ranks]
+            came = [rank is not None and rank <= k for rank in ranks]
+        verdict = SAME if came[0] == came[1] else GAINED if came[1] else LOST
         is_held = [ids is None or doc in ids for ids in held]
-        label = titles.get(doc, "")
-        rows.append(_row("document", doc, label, levels, words, ranks, is_held))
+        if not all(is_held):
+            verdict = ONLY_BEFORE if is_held[0] else ONLY_AFTER
+        change = None if ranks[0] is None or ranks[1] is None else ranks[1] - ranks[0]
+        cells = ("document", doc, titles.get(doc, ""), verdict, *words, *ranks, change)
+        rows.append(dict(zip(SCHEMA.names, cells, strict=True)))
     changes, only = _list_changes(runs, [(id_, texts.get(id_, id_)) for id_ in both], titles, k,
                                   qrels or {})  # fmt: skip
     given = len(both) - len(by_title)
@@ -334,128 +321,28 @@ def _notes(systems: Sequence[System], known: set[str]) -> list[str]:
     return notes
 
 
-@one_writer
-def compare_folders(
-    before: Path,
-    after: Path,
-    *,
-    out: Path,
-    fresh: bool = False,
-) -> CompareResult:
-    """Compare two folders of audit or exposure results over one corpus.
-
-    Entities are compared by their band of RPS, documents by whether any query brings them back.
-    Raises InputError if the folders share no job or no id, or were measured with other settings.
-    """
-    if out.resolve() in (before.resolve(), after.resolve()):
-        got, expected = "is one of the folders that are compared", "a folder of its own"
-        raise InputError(got, expected=expected, fix="Give another --out.", where=out)
-    sides = runs_of(before), runs_of(after)
-    jobs = [job for job in FIGURES if all(job in side for side in sides)]
-    if not jobs:
-        got = f"{before} holds {', '.join(sides[0])}; {after} holds {', '.join(sides[1])}"
-        expected, fix = "the same job in both: audit or exposure", "Run it for the other, too."
-        raise InputError(got, expected=expected, fix=fix, where=after)
-    folder = ArtifactFolder(out, fresh=fresh)
-    record = Record("comparison", {"before": str(before), "after": str(after)}, {})
-    check_folder(folder, record, about=(before, after))
-    notes: list[str] = []
-    changes: list[dict[str, Any]] = []
-    rows: list[dict[str, Any]] = []
-    for job in jobs:
-        kind, figure = FIGURES[job]
-        change = compare_runs(sides[0][job], sides[1][job])
-        if change["settings"]:
-            got = f"the {job} was not measured alike: {', '.join(change['settings'])}"
-            expected, fix = "the same settings in both folders", "Run one of them again."
-            raise InputError(got, expected=expected, fix=fix, where=after)
-        if not change["same_corpus"]:
-            notes.append(f"another corpus: told of the {change['unit']} that both have")
-        changes += change["figures"]
-        labels: dict[str, str] = {}
-        for home in (after, before):
-            named = read_table(home / f"{TRACKED[job].table}.parquet", ["id", "label"]).to_pylist()
-            labels |= {row["id"]: row["label"] for row in named}
-        values = [side[job].items.get(figure, {}) for side in sides]
-        for id_ in sorted(values[0].keys() | values[1].keys()):
-            own = [of.get(id_) for of in values]
-            levels, words = zip(*(_state(value, kind) for value in own), strict=True)
-            shown = own if kind == "entity" else (None, None)
-            is_held = [id_ in of for of in values]
-            rows.append(_row(kind, id_, labels.get(id_, ""), levels, words, shown, is_held))
-    records = [[side[job].record["encoder"] or "" for job in jobs] for side in sides]
-    summary = {
-        "of": "results",
-        "names": [str(before), str(after)],
-        "fingerprints": [" | ".join(dict.fromkeys(names)) for names in records],
-        "notes": list(dict.fromkeys(notes)),
-        "changes": changes,
-    }
-    return _write(folder, record, (before, after), summary, rows)
-
-
-def _state(value: float | None, kind: str) -> tuple[int | None, str | None]:
-    """Return level and words of an entity's RPS, or of whether a document was ever retrieved."""
-    if value is None:
-        return None, None
-    if kind == "document":
-        return int(value > 0), "retrieved" if value > 0 else "never retrieved"
-    name = str(band(np.array([value]))[0])
-    return BANDS.index(name), name
-
-
-def _row(
-    kind: str,
-    id_: str,
-    label: str,
-    levels: Levels,
-    sides: Sequence[str | None],
-    values: Sequence[float | None],
-    held: Sequence[bool],
-) -> dict[str, Any]:
-    """Return a row of SCHEMA. Each pair is before and after.
-
-    levels: decide between lost and gained. held: whether a side has the id at all.
-    """
-    verdict = _verdict(levels)
-    if not all(held):
-        verdict = ONLY_BEFORE if held[0] else ONLY_AFTER
-    change = None if values[0] is None or values[1] is None else values[1] - values[0]
-    cells = (kind, id_, label, verdict, *sides, *values, change)
-    return dict(zip(SCHEMA.names, cells, strict=True))
-
-
-def _verdict(levels: Levels) -> str:
-    before, after = levels
-    if before is None or after is None:
-        return NOT_COMPARABLE
-    return SAME if before == after else GAINED if after > before else LOST
-
-
 def _write(
     folder: ArtifactFolder,
     record: Record,
     about: Sequence[Path],
     summary: Mapping[str, Any],
     rows: Sequence[Mapping[str, Any]],
-    tables: Mapping[str, pa.Table] | None = None,
+    tables: Mapping[str, pa.Table],
 ) -> CompareResult:
     """Write tables, summary, manifest and report of two sides, before and after.
 
     about: folders of the two sides.
     """
 
-    def order(row: Mapping[str, Any]) -> tuple[str, int, float, str]:
-        """Sort by kind, then losses first, then the greatest change first, then by id."""
-        return row["kind"], VERDICTS.index(row["verdict"]), -abs(row["change"] or 0), row["id"]
+    def order(row: Mapping[str, Any]) -> tuple[int, float, str]:
+        """Sort losses first, then the greatest change first, then by id."""
+        return VERDICTS.index(row["verdict"]), -abs(row["change"] or 0), row["id"]
 
     listed = sorted(rows, key=order)
     compared = pa.Table.from_pylist(listed, schema=SCHEMA)
-    verdicts = {
-        kind: {v: sum(r["kind"] == kind and r["verdict"] == v for r in listed) for v in VERDICTS}
-        for kind in sorted({row["kind"] for row in listed})
-    }
-    written = {"comparison": compared, **(tables or {})}
+    counts = Counter(row["verdict"] for row in listed)
+    verdicts = {"document": {verdict: counts[verdict] for verdict in VERDICTS}} if listed else {}
+    written = {"comparison": compared, **tables}
     summary = {**summary, "verdicts": verdicts}
     for verdict in (GAINED, LOST):
         summary[verdict] = [row for row in listed if row["verdict"] == verdict][:MAX_NAMED]
@@ -470,10 +357,6 @@ def _write(
 def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield how many were gained and lost, and the first of them by name."""
     yield from summary["notes"]
-    for change in summary.get("changes", ()):
-        if (test := change["test"]) is not None:
-            words = difference_words(test)
-            yield f"{change['figure']}, {change['common']:,} in both: {words}"
     for kind, verdicts in summary["verdicts"].items():
         yield f"{kind}: {', '.join(f'{n:,} {verdict}' for verdict, n in verdicts.items() if n)}"
     if "only_before" in summary:
@@ -502,41 +385,26 @@ def relevant_sides(judged: Mapping[str, int]) -> str:
     )
 
 
-VALUES = {
-    "entity": {"RPS before": "share", "RPS after": "share"},
-    "document": {"rank by title, before": "count", "rank by title, after": "count"},
-}
-"""Columns of the values of each kind."""
-
-
 def section(folder: Path, comparison: Mapping[str, Any]) -> Section:
     """Build the report's section from the summary and the tables in the folder."""
     verdicts = comparison["verdicts"]
     columns = dict.fromkeys(("what", "name", "verdict", "before", "after"), "text")
     rows = read_table(folder / "comparison.parquet").to_pylist()
-    kinds = [kind for kind in VALUES if any(
-        row["kind"] == kind and row["value_before"] is not None for row in rows)]  # fmt: skip
-    for kind in kinds:
-        columns |= VALUES[kind]
+    by_title = any(row["value_before"] is not None for row in rows)
+    if by_title:
+        columns |= dict.fromkeys(("rank by title, before", "rank by title, after"), "count")
     changes = [row for row in rows if row["verdict"] != SAME]
     shown = []
     for row in changes[:MAX_ROWS]:
         words = [row["verdict"], row["before"] or "", row["after"] or ""]
-        pairs = ((row["value_before"], row["value_after"]) if row["kind"] == kind else (None, None)
-                 for kind in kinds)  # fmt: skip
-        name = naming(row["label"], row["id"])
-        shown.append([row["kind"], name, *words, *(value for pair in pairs for value in pair)])
+        ranks = [row["value_before"], row["value_after"]] if by_title else []
+        shown.append([row["kind"], naming(row["label"], row["id"]), *words, *ranks])
     tables = {"comparison": table(columns, shown, total=len(changes))}
-    if tested := [one for one in comparison.get("changes", ()) if one["test"] is not None]:
-        columns = {"figure": "text", "items": "count", "change": "text"}
-        cells = [[one["figure"], one["common"], difference_words(one["test"])] for one in tested]
-        tables["comparison_changes"] = table(columns, cells)
-    if comparison["of"] != "results":
-        queries = read_table(folder / "comparison_queries.parquet").to_pylist()
-        moved = [list(row.values())[1:] for row in queries if row["changed"]]
-        texts = ("query", "enter the top k", "leave it")
-        columns = dict.fromkeys(texts, "text") | {"changes": "count"}
-        tables["comparison_queries"] = table(columns, moved)
+    queries = read_table(folder / "comparison_queries.parquet").to_pylist()
+    moved = [list(row.values())[1:] for row in queries if row["changed"]]
+    texts = ("query", "enter the top k", "leave it")
+    columns = dict.fromkeys(texts, "text") | {"changes": "count"}
+    tables["comparison_queries"] = table(columns, moved)
     if "judged" in comparison:
         only = read_table(folder / "comparison_only.parquet").to_pylist()
         wanted = (r for r in only if (r["grade"] or 0) > 0)

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from argus.corpora import Corpus
 from argus.corpora.opening import CorpusSource, Origin, open_corpus
-from argus.corpora.stored import Embeds, OfStore, StoredCorpus
+from argus.corpora.stored import Embeds, StoredCorpus
 from argus.data.fields import FieldNames
 from argus.data.folders import SUMMARY, ArtifactFolder, ManifestSection, corpora_in
 from argus.data.provenance import (
@@ -89,8 +89,8 @@ class Record:
         stores = (i for i in self.inputs.values() if isinstance(i, StoredCorpus) and i.vectors)
         return next(stores, None)
 
-    def of_store(self) -> OfStore:
-        """Return the summary's part about vectors that came with the corpus."""
+    def of_store(self) -> dict[str, Any]:
+        """Return the summary's part about vectors that came with the corpus. It may be empty."""
         return {"stored_vectors": self.encoder["stored"]} if "stored" in self.encoder else {}
 
     @contextmanager

@@ -113,9 +113,6 @@ class Ledger:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __len__(self) -> int:
-        return sum(self.counts().values())
-
     def close(self) -> None:
         """Close the file. The ledger may then be opened again."""
         with self._lock:

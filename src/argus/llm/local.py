@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from argus.devices import check_device
 from argus.llm.config import ChatConfig, LocalConfig
@@ -37,9 +37,6 @@ from argus.llm.weights import (
     window_of,
 )
 from argus.progress import Advance, announce
-
-if TYPE_CHECKING:
-    pass
 
 OUT_OF_MEMORY = ("out of memory", "can't allocate memory")
 BLOCK_BATCHES = 8

@@ -78,14 +78,9 @@ class Budget:
         self.used = self.used[0] + used[0], self.used[1] + used[1]
 
     def __str__(self) -> str:
-        budget, most, spent = self._config.budget, self._config.max_total_tokens, self.spent
-        limits = [f"{budget:g} in currency"] if budget is not None else []
-        limits += [f"{most} tokens"] if most is not None else []
+        spent = self.spent
         cost = "" if spent.cost is None else f", {spent.cost:.6g} in currency"
-        return (
-            f"{' and '.join(limits) or 'no limit'}; spent {spent.tokens_in} tokens in, "
-            f"{spent.tokens_out} out{cost}"
-        )
+        return f"spent {spent.tokens_in} tokens in, {spent.tokens_out} out{cost}"
 
 
 class OpenAIModel(LedgerModel):
@@ -279,7 +274,7 @@ class Asker:
         messages = [{"role": "user", "content": http_retry.without_half_pairs(prompt.text)}]
         if system:
             messages.insert(0, {"role": "system", "content": http_retry.without_half_pairs(system)})
-        payload: dict[str, Any] = {"model": config.model, "messages": messages, **config.extra}
+        payload: dict[str, Any] = {**config.extra, "model": config.model, "messages": messages}
         payload[config.max_tokens_field] = answer_bound(prompt, config)
         if config.temperature is not None:
             payload["temperature"] = config.temperature

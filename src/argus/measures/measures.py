@@ -136,11 +136,9 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT_MEASURES)
 
     parsed = list(dict.fromkeys(parse_measure(name) for name in measures))
     if not qrels or not parsed:
-        raise InputError(
-            f"{len(qrels)} judged queries and {len(parsed)} measures",
-            expected="at least one of each",
-            fix="Check the judgements: a mean over nothing is no figure.",
-        )
+        got = f"{len(qrels)} judged queries and {len(parsed)} measures"
+        fix = "Check the judgements: a mean over nothing is no figure."
+        raise InputError(got, expected="at least one of each", fix=fix)
     # ir-measures leaves judged queries without results out of the iteration: they score 0.
     queries = list(qrels)
     per_query: dict[str, dict[str, float]] = {
@@ -151,11 +149,10 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT_MEASURES)
             query = queries[int(metric.query_id)]
             per_query[query][str(metric.measure)] = float(metric.value)
     except (ValueError, RuntimeError, OSError, SubprocessError) as error:
-        raise InputError(
-            f"one of {', '.join(map(str, parsed))} cannot be computed ({error})",
-            expected="measures that the installed libraries compute for these queries",
-            fix="Leave out the measures that are not nDCG, R, P, RR or AP, one by one.",
-        ) from error
+        got = f"one of {', '.join(map(str, parsed))} cannot be computed ({error})"
+        expected = "measures that the installed libraries compute for these queries"
+        fix = "Leave out the measures that are not nDCG, R, P, RR or AP, one by one."
+        raise InputError(got, expected=expected, fix=fix) from error
     aggregate = {
         str(measure): math.fsum(v[str(measure)] for v in per_query.values()) / len(per_query)
         for measure in parsed

@@ -11,15 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from argus.measures import RESAMPLES
-
-if TYPE_CHECKING:
-    pass
 
 FEWEST_CHANGED = 6
 """Changed queries from which there is an interval. Five that all improve have p = 2/2⁵ = 0.06: no

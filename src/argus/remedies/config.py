@@ -8,8 +8,7 @@ from typing import Annotated
 
 from argus.errors import InputError
 from argus.knowledge.gazetteer import GazetteerConfig
-from argus.llm.config import AcceptUnanswered, ChatConfig, LocalConfig
-from argus.llm.options import needs_model
+from argus.llm.config import AcceptUnanswered, ChatConfig, LocalConfig, needs_model
 from argus.settings import (
     Doc,
     Ge,

@@ -211,21 +211,15 @@ def _find_parents(
         values = [record] if id_field is None else values_of(payload, id_field)
         for document in map(str, values):
             if document in state and parents.setdefault(document, record) != record:
-                raise InputError(
-                    f"{document!r} is the {id_field} of {parents[document]!r} and {record!r}",
-                    expected="one record for each document of the index",
-                    fix="Name the field that tells records apart, or index the store itself: "
-                    "argus index build --corpus STORE.",
-                    where="--id-field",
-                )
+                got = f"{document!r} is the {id_field} of {parents[document]!r} and {record!r}"
+                expected = "one record for each document of the index"
+                fix = "Name the field that tells records apart, or index the store itself."
+                raise InputError(got, expected=expected, fix=fix, where="--id-field")
     if not parents:
-        raise InputError(
-            f"no record of the {len(state):,} documents of the index, such as "
-            f"{state.doc_ids[0]!r}" if len(state) else "an index without documents",
-            expected="the store that holds the same documents",
-            fix="Check the store; --id-field names the field with the ids of the index.",
-            where=store.name,
-        )  # fmt: skip
+        example = f", such as {state.doc_ids[0]!r}" if len(state) else ""
+        got = f"no record of the {len(state):,} documents of the index{example}"
+        fix = "Check the store; --id-field names the field with the ids of the index."
+        raise InputError(got, expected="the store of the same documents", fix=fix, where=store.name)
     return parents
 
 

@@ -31,8 +31,8 @@ from argus.jobs import options as o
 from argus.jobs.recorded_model import RecordedModel, require_answers
 from argus.knowledge.names import without_parenthesis
 from argus.llm import State as Answered
+from argus.llm.config import with_models
 from argus.llm.ledger import ledger_to_read
-from argus.llm.options import with_models
 from argus.remedies import repair
 from argus.remedies.config import (
     MIN_SIMILARITY,

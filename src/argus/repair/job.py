@@ -29,7 +29,7 @@ from argus.indexes.views import ViewIndex, originals
 from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
-from argus.llm.options import NamedModel
+from argus.llm.config import NamedModel
 from argus.measures.measures import coverage_words
 from argus.measures.significance import with_interval
 from argus.remedies.blend import describe_rivals

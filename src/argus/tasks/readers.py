@@ -14,7 +14,6 @@ from argus.corpora.opening import open_corpus
 from argus.data.documents import check_unique, documents_in, find_file, read_queries, topic_of
 from argus.data.fields import FieldNames
 from argus.data.rows import (
-    ARROW,
     FORMATS,
     Row,
     id_value,
@@ -118,7 +117,7 @@ def read_mteb(folder: Path, config: MtebConfig) -> Task:
     """Read the data set of a task of mteb out of a folder. Queries without judgement are left out.
 
     A folder is that of the hub (`corpus/`, `queries/`, `qrels/`, of a task in several subsets
-    `SUBSET-corpus/` and so on; Parquet, JSON lines), or the output of `datasets` (Arrow).
+    `SUBSET-corpus/` and so on; Parquet, JSON lines).
     Ids that are numbers are read as text, as mteb reads them. Raises InputError as reading its
     files does, and for a part that is missing.
     """
@@ -160,7 +159,7 @@ def _part(
     if optional:
         return []
     got = f"no {' or '.join(place.name for place in places)} in the folder"
-    expected = "corpus, queries and qrels, as on the hub or as `datasets` saves them"
+    expected = "corpus, queries and qrels, as on the hub"
     raise refused(folder, got, expected, "Name the subset (subset=...), or check the folder.")
 
 
@@ -191,7 +190,7 @@ def splits_in(folder: Path) -> dict[str, list[Path]]:
 
 def _is_rows(path: Path) -> bool:
     endings = [s.lower() for s in path.suffixes if s.lower() != ".gz"][-1:]
-    return path.is_file() and bool(endings) and endings[0] in (*FORMATS, ARROW)
+    return path.is_file() and bool(endings) and endings[0] in FORMATS
 
 
 def choose_split(folder: Path, split: str, setting: str, where: str) -> tuple[str, list[Path]]:

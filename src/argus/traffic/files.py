@@ -18,12 +18,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from argus.data.rows import ARROW, read_rows
+from argus.data.rows import read_rows
 from argus.errors import InputError
 from argus.traffic.exchange import ReadingTally
 from argus.traffic.values import Values
 
-ENDINGS = (".jsonl", ".ndjson", ".json", ".log", ".csv", ".tsv", ".parquet", ARROW)
+ENDINGS = (".jsonl", ".ndjson", ".json", ".log", ".csv", ".tsv", ".parquet")
 PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 BROKEN = "half-written or broken JSON"
 _VALUE = re.compile(r"[^\s,\[\]]")
@@ -48,7 +48,7 @@ def log_files(log: Path) -> list[Path]:
 def read_values(path: Path, tally: ReadingTally) -> Iterator[Values]:
     """Yield the records of a file, and count unreadable ones in `tally.skipped`."""
     ending = _ending(path)
-    if ending in (".parquet", ARROW):
+    if ending == ".parquet":
         yield from (dict(row.values) for row in read_rows(path))
     elif ending in (".csv", ".tsv"):
         yield from _delimited(_lines(path, tally), ending == ".tsv", tally)

@@ -31,7 +31,7 @@ from argus.jobs.recorded_model import RecordedModel, require_answers
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, require_some
 from argus.llm import LanguageModel, Ledger, Prompt, State, open_model
-from argus.llm.options import NamedModel
+from argus.llm.config import NamedModel
 from argus.reports import write_report
 from argus.settings import Option, Without
 from argus.traffic import grades as table

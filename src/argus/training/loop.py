@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from argus.data.provenance import peak_memory_bytes
-from argus.data.reading import parse_json
-from argus.data.writing import remove, replacing, writable, write_whole
+from argus.data.reading import damage, parse_json, reading
+from argus.data.writing import folder_aside, remove, replacing, writable, write_whole
 from argus.devices import is_out_of_memory
 from argus.errors import ArgusError, InputError
 from argus.progress import announce, progress
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 E = TypeVar("E")
 STATE, BEST = "state.pt", "best.safetensors"
-STATE_KEYS = {"key", "progress", "weights", "optimizer"}
 
 
 class Examples(Protocol[E]):
@@ -147,34 +145,23 @@ class Checkpoint:
 
         Raises InputError for the state of another training, and a file that cannot be read.
         """
-        import pickle
-
         import torch
 
-        path, why = self.folder / STATE, "a part of it is missing"
+        path = self.folder / STATE
         if not path.is_file():
             return Progress()
-        try:
+        expected, fix = "the file as it was written", "Start over with --fresh."
+        with reading(path, "the state of the training cannot be read", expected=expected, fix=fix):
             state = torch.load(path, map_location="cpu", weights_only=True)
-        except (RuntimeError, EOFError, OSError, ValueError, pickle.UnpicklingError) as error:
-            state, why = None, str(error).splitlines()[0][:120]
-        if not isinstance(state, dict) or not state.keys() >= STATE_KEYS:
-            raise InputError(
-                f"the state of the training cannot be read ({why})",
-                expected="the file as it was written",
-                fix="Start over with --fresh.",
-                where=path,
-            )
-        if state["key"] != self.key:
-            raise InputError(
-                "holds another training: of other data, base model or settings",
-                expected="the same command as before, or an empty folder",
-                fix="Give another --out, or start over with --fresh.",
-                where=self.folder,
-            )
-        _set(weights, state["weights"])
-        optimizer.load_state_dict(state["optimizer"])
-        return Progress(**parse_json(state["progress"]))
+            if state["key"] == self.key:
+                _set(weights, state["weights"])
+                optimizer.load_state_dict(state["optimizer"])
+                return Progress(**parse_json(state["progress"]))
+        raise InputError(
+            "holds another training: of other data, base model or settings",
+            expected="the same command as before, or an empty folder",
+            fix="Give another --out, or start over with --fresh.", where=self.folder,
+        )  # fmt: skip
 
     def save(
         self,
@@ -191,7 +178,6 @@ class Checkpoint:
             "weights": {name: p.detach().cpu() for name, p in weights.items()},
             "optimizer": optimizer.state_dict(),
         }
-        self.folder.mkdir(parents=True, exist_ok=True)
         with replacing(self.folder / STATE) as temporary:
             torch.save(state, temporary)
 
@@ -199,7 +185,6 @@ class Checkpoint:
         """Write the weights as the best so far."""
         from safetensors.torch import save  # its save_file leaves files of its own after a kill
 
-        self.folder.mkdir(parents=True, exist_ok=True)
         tensors = {name: p.detach().cpu().contiguous() for name, p in weights.items()}
         write_whole(self.folder / BEST, save(tensors))
 
@@ -211,31 +196,18 @@ class Checkpoint:
 
 
 def _set(weights: dict[str, torch.nn.Parameter], values: dict[str, torch.Tensor]) -> None:
-    import torch
-
-    with torch.no_grad():
-        for name, parameter in weights.items():
-            parameter.copy_(values[name])
+    for name, parameter in weights.items():
+        parameter.data.copy_(values[name])
 
 
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
     """Yield a new folder beside `path` that takes its place, whole, when the block ends well."""
-    temporary, old = (path.with_name(f".{path.name}.{end}") for end in ("partial", "old"))
-    if old.exists() and not path.exists():
-        old.rename(path)  # of a run that was killed between the two renames
-    for leftover in (temporary, old):
-        remove(leftover)
-    try:
-        with writable(path):
-            temporary.mkdir(parents=True)
-            yield temporary
-            if path.exists():
-                path.rename(old)
-            temporary.rename(path)
-        remove(old)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with writable(path), folder_aside(path) as aside:
+        yield aside
+        remove(path)
+        aside.rename(path)
 
 
 @dataclass(frozen=True)
@@ -283,6 +255,7 @@ def train(
     optimizer = torch.optim.AdamW(
         weights.values(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
+    folder.mkdir(parents=True, exist_ok=True)
     checkpoint = Checkpoint(folder, key)
     state = checkpoint.load(weights, optimizer)
     run = _Run(network, task, weights, optimizer, config, checkpoint, device)
@@ -293,8 +266,8 @@ def train(
         run.go(state, examples, validation)
     checkpoint.load_best(weights)
     network.eval()
-    used = torch.cuda.max_memory_allocated(device) if gpus else None
-    return Trained(state, peak_memory_bytes(), used)
+    on_device = torch.cuda.max_memory_allocated(device) if gpus else None
+    return Trained(state, peak_memory_bytes(), on_device)
 
 
 @dataclass(frozen=True)
@@ -368,15 +341,7 @@ class _Run(Generic[E]):
         norm = torch.nn.utils.clip_grad_norm_(self.weights.values(), self.config.max_grad_norm)
         if not (math.isfinite(total) and math.isfinite(float(norm))):
             raise _not_finite(state.step + 1)
-        try:
-            self.optimizer.step()
-        except (RuntimeError, MemoryError) as error:
-            if not is_out_of_memory(error):
-                raise
-            raise ArgusError(
-                "not enough memory for the state of AdamW, two numbers per weight. Use a smaller "
-                "model, or a machine with more memory."
-            ) from error
+        self.optimizer.step()
         self.optimizer.zero_grad()
         state.step += 1
         state.tokens += sum(map(self.task.read, batch))
@@ -446,9 +411,8 @@ def _sum_in_passes(
             if not is_out_of_memory(error):
                 raise
             if used == 1:
-                lines = str(error).strip().splitlines() or [type(error).__name__]
                 raise ArgusError(
-                    f"not enough memory for a single example ({lines[0][:160]}). Use a smaller "
+                    f"not enough memory for a single example ({damage(error)}). Use a smaller "
                     "model, shorter examples, or a machine with more memory; what was reached is "
                     "kept."
                 ) from error
@@ -461,9 +425,8 @@ def _sum_in_passes(
 
 def _not_finite(step: int) -> ArgusError:
     """Return the error of a loss that is no number. step: 0 before the first."""
-    when = f"in step {step}" if step else "before it could learn anything"
     return ArgusError(
-        f"the loss is not finite {when}: the weights cannot be trained like this. Use a lower "
-        "--learning-rate or --dtype float32 (float16 overflows); what an earlier epoch reached is "
-        "kept."
+        f"the loss is not finite in step {step}: the weights cannot be trained like this. Use a "
+        "lower --learning-rate or --dtype float32 (float16 overflows); what an earlier epoch "
+        "reached is kept."
     )

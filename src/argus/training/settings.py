@@ -101,12 +101,9 @@ def training_lines(summary: Mapping[str, Any], count: Literal["epoch", "step"]) 
         name = f"epoch {evaluation['epoch']:g}" if evaluation[count] else "before training"
         best = " (best, kept)" if evaluation[count] == summary["best"][count] else ""
         yield f"evaluation loss, {name}: {evaluation['loss']:.4f}{best}"
-    rate = summary["tokens_per_s"]
-    memory = f"{summary['peak_memory_bytes'] / 2**30:.2f} GiB"
-    if summary["device_memory_bytes"] is not None:
-        memory += f", {summary['device_memory_bytes'] / 2**30:.2f} GiB on {summary['device']}"
+    memory = summary["device_memory_bytes"] or summary["peak_memory_bytes"]
     yield (
         f"stopped after {summary['stopped']}, {summary['steps']:,} steps; "
-        f"{'?' if rate is None else f'{rate:,.0f}'} tokens per second in {summary['dtype']} on "
-        f"{summary['device']}; peak memory {memory}"
+        f"{summary['tokens_per_s'] or 0:,.0f} tokens per second in {summary['dtype']} on "
+        f"{summary['device']}; peak memory {memory / 2**30:.2f} GiB"
     )

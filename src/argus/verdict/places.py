@@ -281,16 +281,6 @@ class Places:
         return command("serve", self.out, "--records", self.records, *self.rules)
 
     @property
-    def estimating_scenarios(self) -> str:
-        """The command that estimates the cost of scenarios."""
-        where = ["--index", self.index] if self.index else ["--corpus", self.corpus]
-        options = [] if self.index else self.options_of("tune apply scenarios", "Input", "Store")
-        model = self._set("model", "tune.apply.scenarios", "research.scenarios")
-        url = ["--base-url", self._set("base-url", "tune.apply.scenarios") or "URL"]
-        asking = ["--model", model or "MODEL", *url, "--estimate"]
-        return command("tune", "apply", "scenarios", *where, *options, *asking)
-
-    @property
     def index(self) -> str | None:
         """The index that was measured or repaired, if any."""
         if (self.folder / INDEX_FILE).is_file():

@@ -605,23 +605,14 @@ def _repair(results: Results, counts: Counts) -> Iterator[VerdictAction]:
 
 
 def _improve(results: Results, counts: Counts) -> Iterator[VerdictAction]:
-    """Yield scenarios and a blend where there are none.
+    """Yield a blend where there is none.
 
     Gains of a blend on other collections are no proof for the records of a store.
     """
-    places, sections, was_searched = results.places, results.sections, _was_searched(results)
-    if was_searched and "scenarios" not in sections and "ablation" not in sections:
-        yield VerdictAction(
-            "Index what documents are needed for (a language model writes it; first the cost)",
-            places.estimating_scenarios,
-            "nDCG@10 +0.072 (+0.046 to +0.101) on one collection, Python's documentation "
-            "(docs/results.md, Scenarios)",
-            0.072,
-        )
-    needed = counts["by_need"]
+    places, needed = results.places, counts["by_need"]
     is_failing = needed.source == JUDGE and needed.level is not VerdictLevel.GOOD
-    has_blend = (places.retriever or "").startswith(BLENDED) or BLENDING & sections.keys()
-    if (was_searched or is_failing) and not has_blend:
+    has_blend = (places.retriever or "").startswith(BLENDED) or BLENDING & results.sections.keys()
+    if (_was_searched(results) or is_failing) and not has_blend:
         title = "Blend sentences, a hub correction and BM25 into the search (no labels, no model)"
         yield VerdictAction(title, places.blending, BLEND_MEASURED, BLEND_GAIN)
 

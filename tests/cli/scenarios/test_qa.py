@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from argus.llm.options import JudgeOptions as Judge
-from argus.llm.options import ModelOptions as LanguageModel
+from argus.llm.config import JudgeOptions as Judge
+from argus.llm.config import ModelOptions as LanguageModel
 from tests.support.qa import asking, honest, is_judging
 
 
@@ -60,7 +60,7 @@ def test_another_judge_does_not_get_the_others_key(qa, endpoint, second_endpoint
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--judge-input-price", 1], "--judge-input-price without another judge"),
+        (["--judge-api-key-env", "K"], "--judge-api-key-env without another judge"),
         (["--reason", "--reasoned", "r.csv"], "one of --reasoned and --reason"),
         (["--adapter", "x"], "--adapter with the endpoint's model"),
     ],

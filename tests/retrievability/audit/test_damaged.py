@@ -60,7 +60,6 @@ def readers(audit, other):
     return [
         lambda: argus.gate([audit], GateBounds(), baseline=other),
         lambda: argus.retrievability.fit_probe(audit, out=audit.parent / "fit", config=RIDGE),
-        lambda: argus.evaluation.compare_folders(audit, other, out=audit.parent / "compared"),
     ]
 
 

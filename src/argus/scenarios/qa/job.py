@@ -33,9 +33,9 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
 from argus.llm import ChatConfig, Estimate, Ledger, LedgerModel, LocalConfig, estimate, open_model
 from argus.llm import State as PromptState
+from argus.llm.config import with_models
 from argus.llm.ledger import ledger_to_read
 from argus.llm.model import answer_bound, request_keys, without_thoughts
-from argus.llm.options import with_models
 from argus.measures import RESAMPLES, Resamples
 from argus.measures.significance import interval_words
 from argus.reports import write_report
