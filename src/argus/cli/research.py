@@ -39,6 +39,21 @@ probe = Group(
         ),
     ),
 )  # fmt: skip
+
+
+def _auditing(_result: Any, given: Mapping[str, Any]) -> str:
+    return command("research", "audit", "--corpus", given["out"], "--out", "report/")
+
+
+kb = Group(
+    "Make knowledge bases: entities, first paragraphs, relations, aliases.",
+    entries=(
+        Entry(
+            "build", "argus.kb.build:build_kb", "A knowledge base of dumps, triples, rows, pages.",
+            example="argus research kb build --pages docs/ --out kb/", then=_auditing,
+        ),
+    ),
+)  # fmt: skip
 app = Group(
     "Measure and repair by the methods of the papers: entities, probes, needs, n-grams.",
     entries=(
@@ -59,7 +74,7 @@ app = Group(
             example="argus research suite suite.toml --out suite/",
         ),
         Entry("reproduce", "research:reproduce", "A paper's table, beside ours."),
-        Entry("kb", "kb:app", "Knowledge bases of dumps, triples, pages."),
+        Entry("kb", "research:kb", "Knowledge bases of dumps, triples, pages."),
     ),
 )  # fmt: skip
 

@@ -8,26 +8,29 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from argus.data.fields import FieldNames
 from argus.data.folders import KB_FILE, KB_WORDS, SUMMARY, ArtifactFolder
 from argus.data.kb import TABLES, KbWriter, KnowledgeFolder
 from argus.data.provenance import content_hash, describe_large_inputs
 from argus.data.types import Document
 from argus.data.writing import one_writer, take_lock
-from argus.engine import Engine, EngineConfig, open_given
+from argus.engine import EngineConfig, open_given
 from argus.errors import InputError
 from argus.indexes.lexical import BATCH, LexicalIndex
+from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
-from argus.kb.config import Dumps, KbConfig, Source
+from argus.kb.config import Dumps, KbConfig, KbSources, Source
 from argus.kb.reading import check_source, read_source
 from argus.knowledge.alignment import AlignSettings, finish
 from argus.reports.figures import BAND_COLOURS, framed
 from argus.reports.html import KNOWLEDGE, write_report
 from argus.reports.section import Section, naming, table
+from argus.settings import OUTPUT, Options, Without
 from argus.version import __version__
 
 JOB = "kb"
@@ -68,6 +71,11 @@ class KbResult(Result):
         yield from headline(self.summary)
 
     @property
+    def exit_code(self) -> int:
+        """2 where a dump breaks off."""
+        return 2 if self.damage else 0
+
+    @property
     def damage(self) -> dict[str, str]:
         """Dumps that break off, and the places."""
         return dict(self.summary["damage"])
@@ -79,21 +87,30 @@ class KbResult(Result):
 
 @one_writer
 def build_kb(
-    source: Dumps | Source,
+    source: Annotated[Dumps | Source | KbSources, Options(KbSources)],
     *,
-    out: Path | str,
+    out: Annotated[Path | str, OUTPUT],
     config: KbConfig | None = None,
-    engine: EngineConfig | Engine | None = None,
-    fresh: bool = False,
+    fields: Annotated[FieldNames | None, Without("template")] = None,
+    engine: o.Engine = None,
+    fresh: o.Fresh = False,
 ) -> KbResult:
-    """Make a knowledge base (docs/knowledge.md) of dumps or of another source.
+    """Make a knowledge base that every command takes as --corpus or --kb (docs/knowledge.md).
 
-    out: folder of the shards, summary, manifest and report. What a killed build had read is used
-    again. Raises InputError for input that is no dump, or one of another language, ArgusError when
-    the disk is full or another build is at work in the folder. engine: what reads and grounds. None
-    takes a process per core.
+    Writes entities, relations, aliases and redirects as Parquet, a BM25 index, summary.json,
+    manifest.json and report.html. A build that was stopped goes on where it was. A dump that breaks
+    off gives what precedes the damage; the exit code is then 2.
+
+    source: dumps or another source. Raises InputError for input that is no dump, or one of another
+    language, ArgusError when the disk is full or another build is at work in the folder. engine:
+    what reads and grounds. None takes a process per core.
+
+    Args:
+        out: Folder for the knowledge base.
     """
     config = config or KbConfig()
+    if isinstance(source, KbSources):
+        source = source.open(config, fields or FieldNames(), Path(out))
     folder = ArtifactFolder(Path(out), fresh=fresh)
     words = folder.path.absolute() / KB_WORDS if config.words else None
     check_source(source, config)
