@@ -18,9 +18,19 @@ import pyarrow as pa
 from argus.data.kb import ALIASES, ENTITIES, REDIRECTS, RELATIONS
 from argus.engine import Engine, Work
 from argus.errors import InputError
-from argus.knowledge.database import BLANK, Database, database, fewer_words, is_blank
 from argus.knowledge.names import ground
-from argus.knowledge.raw import ITEMS, LINKS, PAGES, RAW, STATEMENTS
+from argus.knowledge.raw import (
+    BLANK,
+    ITEMS,
+    LINKS,
+    PAGES,
+    RAW,
+    STATEMENTS,
+    Database,
+    database,
+    fewer_words,
+    is_blank,
+)
 from argus.progress import announce
 from argus.settings import Ge, check_settings
 

@@ -60,10 +60,7 @@ class ArrowEntities(Sequence[Entity]):
 
     def __getitem__(self, at: int | slice) -> Entity | ArrowEntities:
         if isinstance(at, slice):
-            whole = at.step in (None, 1)
-            return ArrowEntities(
-                self._table[at] if whole else self._table.take(np.arange(len(self))[at])
-            )
+            return ArrowEntities(self._table.take(np.arange(len(self))[at]))
         return Entity(*(column[at].as_py() for column in self._table.columns))
 
     def __iter__(self) -> Iterator[Entity]:

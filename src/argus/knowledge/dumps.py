@@ -39,36 +39,25 @@ _MAGIC_WORD = re.compile(
     re.IGNORECASE,
 )
 
-LARGEST = 1 << 63
-"""Exclusive upper bound of page ids: those of tables have 64 bits."""
-
-
-class BrokenRecord(ValueError):
-    """The bytes of a record cannot be read. The text says why."""
-
 
 def parse_page(record: bytes) -> Page:
     """Read the bytes of one `<page>...</page>`.
 
     Of several revisions the newest counts. A text that was deleted is empty. A redirect is what
     `<redirect title=...>` says, or, in exports without it, the text's `#REDIRECT [[...]]`.
-    Raises BrokenRecord if it is not such a record, or is not UTF-8.
+    Raises ParseError or ValueError if it is not such a record, or is not UTF-8.
     """
-    try:
-        page = ElementTree.fromstring(record)
-    except (ElementTree.ParseError, ValueError) as error:
-        raise BrokenRecord(f"not XML: {error}") from error
-    if page.tag != "page":
-        raise BrokenRecord(f"<{page.tag}>, where <page> was expected")
+    page = ElementTree.fromstring(record)
     title = (page.findtext("title") or "").replace("_", " ").strip()
-    if not title:
-        raise BrokenRecord("a <page> without a title")
+    number, namespace = (int(page.findtext(field) or "") for field in ("id", "ns"))
+    if page.tag != "page" or not title or number >= 1 << 63:
+        raise ValueError("no page")
     revisions = page.findall("revision")
     newest = max(revisions, key=lambda one: one.findtext("timestamp") or "", default=None)
     text = "" if newest is None else newest.findtext("text") or ""
     redirect = page.find("redirect")
     target = redirect_target(text) if redirect is None else redirect.get("title")
-    return Page(_number(page, "id"), title, _number(page, "ns"), target or None, text)
+    return Page(number, title, namespace, target or None, text)
 
 
 def redirect_target(text: str) -> str | None:
@@ -83,16 +72,6 @@ def redirect_target(text: str) -> str | None:
 def _redirect_pattern() -> re.Pattern[str]:
     names = "|".join(re.escape(word).replace("_", "[_ ]") for word in words("redirect"))
     return re.compile(rf"\ufeff?\s*[#＃]\s*(?:{names})\s*:?\s*\[\[([^\[\]|\n]+)", re.IGNORECASE)
-
-
-def _number(page: ElementTree.Element, field: str) -> int:
-    try:
-        number = int(page.findtext(field) or "")
-    except ValueError as error:
-        raise BrokenRecord(f"<{field}> is no number") from error
-    if abs(number) >= LARGEST:
-        raise BrokenRecord(f"<{field}> is not below 2⁶³")
-    return number
 
 
 def is_disambiguation(page: Page, site: Site) -> bool:
@@ -126,9 +105,6 @@ def _spelled(name: str) -> str:
     return re.escape(name).replace(r"\ ", "[ _]+")
 
 
-REDIRECT = "redirect"
-
-
 def read_pages(
     records: Iterable[bytes],
     site: Site,
@@ -148,7 +124,7 @@ def read_pages(
     for record in records:
         try:
             page = parse_page(record)
-        except BrokenRecord:
+        except (ElementTree.ParseError, ValueError):
             counts["broken XML"] += 1
             continue
         if page.namespace != ARTICLES:
@@ -156,7 +132,7 @@ def read_pages(
             continue
         if page.redirect is not None:  # a target that is no title stays as it is written
             target = title_of(page.redirect, site) or page.redirect
-            rows.append((page.id, page.title, target, REDIRECT, ""))
+            rows.append((page.id, page.title, target, "redirect", ""))
             counts["redirects"] += 1
             continue
         lead, reason, paragraph = lead_of(page.text), "", ""
@@ -289,10 +265,8 @@ def _item_id(value: dict[str, Any]) -> str | None:
     """Return the id of an item, None of another entity. Older dumps have only its number."""
     if value.get("entity-type", "item") != "item":
         return None
-    id_ = value.get("id")
-    if id_ is None:
-        return f"Q{int(value['numeric-id'])}"
-    return str(id_) if str(id_).startswith("Q") else None
+    id_ = str(value["id"] if "id" in value else f"Q{int(value['numeric-id'])}")
+    return id_ if id_.startswith("Q") else None
 
 
 def _text(value: object) -> str:

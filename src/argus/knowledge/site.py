@@ -93,16 +93,18 @@ def read_site(head: bytes, *, where: Path | str | None = None) -> Site:
     head: the first `HEAD_BYTES` bytes, or more, decompressed. where: the dump, for messages.
     Raises InputError if it is not a MediaWiki export, and where <siteinfo> is cut off or broken.
     """
-    if not _ROOT.search(head[:HEAD_BYTES]):
-        begin = repr(head[:40].decode("utf-8", "replace")) if head else "nothing (it is empty)"
-        raise _not_an_export(f"a file that begins with {begin}", where)
-    siteinfo = _SITEINFO.search(head)
-    if not siteinfo:
-        raise _not_an_export("a MediaWiki export without a whole <siteinfo>", where)
+    siteinfo = _SITEINFO.search(head) if _ROOT.search(head[:HEAD_BYTES]) else None
     try:
+        if siteinfo is None:
+            raise ValueError(f"it begins with {head[:40].decode('utf-8', 'replace')!r}")
         info = ElementTree.fromstring(siteinfo[0])
-    except ElementTree.ParseError as error:
-        raise _not_an_export(f"a <siteinfo> that is not XML ({error})", where) from error
+    except (ElementTree.ParseError, ValueError) as error:
+        raise InputError(
+            f"no MediaWiki export with a whole <siteinfo> ({error})",
+            expected="a MediaWiki export: XML that begins with <mediawiki> and <siteinfo>",
+            fix="Give a pages-articles dump, such as enwiki-latest-pages-articles.xml.bz2.",
+            where=Location(where) if isinstance(where, Path) else where,
+        ) from error
     dbname = (info.findtext("dbname") or "").strip()
     language = _LANGUAGE.search(head)
     code = language[1].decode().lower() if language else dbname.removesuffix("wiki")
@@ -165,12 +167,3 @@ def _with_capital(title: str, language: str) -> str:
     if len(upper) != 1 or "\u10d0" <= first <= "\u10ff":
         return title
     return upper + title[1:]
-
-
-def _not_an_export(got: str, where: Path | str | None) -> InputError:
-    return InputError(
-        got,
-        expected="a MediaWiki export: XML that begins with <mediawiki> and <siteinfo>",
-        fix="Give a pages-articles dump, such as enwiki-latest-pages-articles.xml.bz2.",
-        where=Location(where) if isinstance(where, Path) else where,
-    )

@@ -19,9 +19,8 @@ from argus.data.kb import HYPERLINK, TRIPLES
 from argus.data.reading import check_file, nothing_in, read_lines
 from argus.data.rows import Row, has_field, id_value, pick_field, read_rows, suffix_of, text_value
 from argus.errors import InputError, Location
-from argus.knowledge.database import database
 from argus.knowledge.names import ALIAS_SEPARATOR
-from argus.knowledge.raw import RAW, PartWriter, RawWriter
+from argus.knowledge.raw import RAW, PartWriter, RawWriter, database
 from argus.knowledge.relations import read_edges
 from argus.progress import announce
 

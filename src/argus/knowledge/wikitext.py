@@ -51,7 +51,6 @@ _EXTERNAL = re.compile(
     re.IGNORECASE,
 )
 _LINK = re.compile(r"\[\[([^\[\]|{}\n]*+)(\|(?:[^\[\]]++|\[(?!\[)|\](?!\]))*)?\]\]")
-_STRAY_LINK = re.compile(r"\[\[+([^\[\]|\n]*+)(\|?)|\]\]+")
 _FINAL_QUALIFIER = re.compile(r"(?<!\s)\s*+\([^()]*+\)$|,\s(?s:.*)")
 _QUOTES = re.compile(r"''+")
 _SPECIAL = re.compile(r"[\[\]{}|<>'*#:;=_]")
@@ -160,7 +159,7 @@ def replace_links(text: str, site: Site) -> str:
         text, n = _LINK.subn(lambda link: _link_words(link[1], link[2], site), text)
         if not n:
             break
-    return _without_stray_links(text, site)
+    return text
 
 
 def _link_words(target: str, label: str | None, site: Site) -> str:
@@ -183,59 +182,12 @@ def _namespace(prefix: str, site: Site) -> int | None:
     return site.namespaces.get(prefix.replace("_", " ").strip().lower())
 
 
-def _without_stray_links(text: str, site: Site) -> str:
-    """Return wikitext without the signs of links that never end; such a file takes its line."""
-    lines = []
-    for line in text.split("\n"):
-        if "[[" in line or "]]" in line:
-            stray = _STRAY_LINK.search(line)
-            while stray and stray[0][0] == "[" and not _is_file(stray[1], site):
-                stray = _STRAY_LINK.search(line, stray.end())
-            if stray and stray[0][0] == "[":
-                line = line[: stray.start()]
-            line = _STRAY_LINK.sub(lambda sign: "" if sign[2] else sign[1] or "", line)
-        lines.append(line)
-    return "\n".join(lines)
-
-
-def _is_file(target: str, site: Site) -> bool:
-    prefix, colon, _ = target.partition(":")
-    return bool(colon) and _namespace(prefix, site) in {_MEDIA, FILES}
-
-
 def without_quotes(line: str) -> str:
     """Return one line without the apostrophes of bold and italics. Others stay.
 
-    As MediaWiki reads them: four are bold after an apostrophe; where both bold and italics stay
-    open, one of the threes was an apostrophe and italics ("''Voyager'''s").
+    As MediaWiki reads them, four are bold after an apostrophe.
     """
-    if "''" not in line:
-        return line
-    runs = list(_QUOTES.finditer(line))
-    sizes = [len(run[0]) for run in runs]
-    bold = sum(size in {3, 4} or size >= 5 for size in sizes)
-    italics = sum(size == 2 or size >= 5 for size in sizes)
-    apostrophes = [size == 4 or size > 5 for size in sizes]
-    if bold % 2 and italics % 2 and 3 in sizes:
-        apostrophes[_apostrophe(line, runs)] = True
-    signs = iter(apostrophes)
-    return _QUOTES.sub(lambda _: "'" if next(signs) else "", line)
-
-
-def _apostrophe(line: str, runs: list[re.Match[str]]) -> int:
-    """Return which bold run begins with an apostrophe: after one letter, else a word, else any."""
-    threes = [i for i, run in enumerate(runs) if len(run[0]) == 3]
-
-    def before(i: int, n: int) -> str:
-        return line[max(runs[i].start() - n, 0) : runs[i].start()]
-
-    for i in threes:
-        if before(i, 1).strip() and before(i, 2)[:-1] == " ":
-            return i
-    for i in threes:
-        if before(i, 1).strip():
-            return i
-    return threes[0]
+    return _QUOTES.sub(lambda run: "'" if len(run[0]) == 4 or len(run[0]) > 5 else "", line)
 
 
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
@@ -365,9 +317,9 @@ def render_template(span: str, language: str, depth: int = 0) -> str:
     if parameters is None:
         return GONE
     if "make" in rule:
-        return _MAKERS[rule["make"]](name, parameters) or GONE
-    positional = _positional(parameters)
-    values = {**parameters, "last": positional[-1] if positional else ""}
+        return _MAKERS[rule["make"]](parameters) or GONE
+    last = ["", *_positional(parameters)][-1]
+    values = {**parameters, "last": last, "name": name.upper()}
     for pattern in rule["keep"]:
         if all(values.get(field) for field in _PLACE.findall(pattern)):
             return _PLACE.sub(lambda place: values[place[1]], pattern) or GONE
@@ -404,7 +356,7 @@ def _positional(parameters: Parameters) -> list[str]:
     return values
 
 
-def _converted(_: str, parameters: Parameters) -> str:
+def _converted(parameters: Parameters) -> str:
     """5|km -> 5 km; 5|-|10|km -> 5–10 km; 6|ft|2|in -> 6 ft 2 in; the conversion goes."""
     rest = _positional(parameters)
     if not rest:
@@ -438,15 +390,7 @@ def _unit(code: str) -> str:
     return str(_data()["units"].get(code, code))
 
 
-def _value(_: str, parameters: Parameters) -> str:
-    """{{val|6.02|e=23|u=kg}} -> 6.02×10²³ kg."""
-    number, power = parameters.get("1", ""), parameters.get("e", "")
-    unit = parameters.get("u") or parameters.get("ul")
-    text = number + (f"×10<sup>{power}</sup>" if power else "")
-    return f"{text} {unit}" if unit and text else text
-
-
-def _date(_: str, parameters: Parameters) -> str:
+def _date(parameters: Parameters) -> str:
     """1967|8|31 -> August 31, 1967; with df=y 31 August 1967; a date in words stays."""
     year, month, day = (parameters.get(key, "") for key in ("1", "2", "3"))
     if not month or not year.isdigit():
@@ -458,12 +402,11 @@ def _date(_: str, parameters: Parameters) -> str:
     return f"{int(day)} {name} {year}" if day_first else f"{name} {int(day)}, {year}"
 
 
-def _as_of(_: str, parameters: Parameters) -> str:
+def _as_of(parameters: Parameters) -> str:
     """2010|3 -> As of March 2010; what alt= says, and small letters with lc=."""
     if parameters.get("alt"):
         return parameters["alt"]
-    begin = "since" if parameters.get("since") else "as of"
-    begin = begin if parameters.get("lc") else begin.capitalize()
+    begin = "as of" if parameters.get("lc") else "As of"
     year, month, day = (parameters.get(key, "") for key in ("1", "2", "3"))
     parts = [day if month else "", _month(month) if month else "", year]
     return " ".join([begin, *(part for part in parts if part)])
@@ -474,51 +417,10 @@ def _month(month: str) -> str:
     return str(_data()["words"]["months"][number - 1]) if 1 <= number <= 12 else month
 
 
-def _forms(_: str, parameters: Parameters) -> str:
-    """c=漢字|p=hànzì -> 漢字; hànzì."""
-    scripts = ("hangul", "hanja", "t", "s", "c", "p", "rr", "mr", "w", "j", "l")
-    values = [parameters[name] for name in scripts if parameters.get(name)]
-    return "; ".join(dict.fromkeys(values or _positional(parameters)[:1]))
-
-
-def _element(name: str, parameters: Parameters) -> str:
-    """{{carbon}} -> C; with a number, {{hydrogen|2}} -> H2."""
-    return str(_data()["elements"][name]) + parameters.get("1", "")
-
-
-def _ship(name: str, parameters: Parameters) -> str:
-    """{{USS|Enterprise|CVN-65}} -> USS Enterprise (CVN-65)."""
-    return _with_number(name.upper(), [*_positional(parameters), "", "", ""][:3])
-
-
-def _named_ship(_: str, parameters: Parameters) -> str:
-    """{{ship|HMS|Hood|51}} -> HMS Hood (51)."""
-    prefix, *rest = [*_positional(parameters), "", "", "", ""][:4]
-    return _with_number(prefix, rest)
-
-
-def _with_number(prefix: str, ship: list[str]) -> str:
-    """Ship: name, number, how it shows: 1 only the number, 2 without it, 3 without the prefix."""
-    name, number, show = ship
-    if show == "1" and number:
-        return number
-    words = [name] if show in {"3", "5", "6"} else [prefix, name]
-    if number and show not in {"2", "6"}:
-        words.append(f"({number})")
-    return " ".join(word for word in words if word)
-
-
-_MAKERS: Mapping[str, Callable[[str, Parameters], str]] = {
+_MAKERS: Mapping[str, Callable[[Parameters], str]] = {
     "as_of": _as_of,
     "converted": _converted,
     "date": _date,
-    "element": _element,
-    "forms": _forms,
-    "joined": lambda _, parameters: "".join(_positional(parameters)),
-    "named_ship": _named_ship,
-    "ship": _ship,
-    "spaced": lambda _, parameters: " ".join(_positional(parameters)),
-    "value": _value,
 }
 
 
@@ -568,7 +470,6 @@ _BREAK = re.compile(r"<br\b[^<>]*>", re.IGNORECASE)
 _RAISED = re.compile(r"<sup\b[^<>]*>([^<>]*)</sup\s*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][\w:-]*(?:\s[^<>]*)?/?>", re.IGNORECASE)
 _BEHAVIOUR = re.compile(r"__[^\W_]+__")
-_VARIANTS = re.compile(r"-\{(?:[A-Za-z]+\|)?([^{}]*)\}-")
 _ITALIC_NOTE = re.compile(r"(?:''(?!')(?:(?!'')[^\n])+(?<!')''[. \t\x00]*(?:\n|$))+")
 _DIGITS = str.maketrans("0123456789+-−n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻ⁿ")
 _POWER = re.compile(r"[-−+]?\d+|n")
@@ -628,8 +529,6 @@ def _plain(paragraph: str) -> str:
     if "<" in paragraph:
         paragraph = _RAISED.sub(_raised, _BREAK.sub(" ", paragraph))
         paragraph = _TAG.sub("", paragraph)
-    if "-{" in paragraph:
-        paragraph = _VARIANTS.sub(_variant, paragraph)
     if "__" in paragraph:
         paragraph = _BEHAVIOUR.sub("", paragraph)
     return tidy("\n".join(map(without_quotes, paragraph.split("\n"))))
@@ -639,12 +538,6 @@ def _raised(tag: re.Match[str]) -> str:
     """Return 10<sup>6</sup> as 10⁶: plain digits would be another number."""
     inside = tag[1].strip()
     return inside.translate(_DIGITS) if _POWER.fullmatch(inside) else inside
-
-
-def _variant(choice: re.Match[str]) -> str:
-    """Return the first of a choice between scripts, -{zh-hans:a;zh-hant:b}-."""
-    first = choice[1].partition(";")[0]
-    return first.rpartition(":")[2].strip()
 
 
 def _is_prose(text: str) -> bool:

@@ -3,7 +3,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from argus.errors import ArgusError
-from argus.knowledge.database import database, is_blank
+from argus.knowledge.raw import database, is_blank
 
 MEMORY = 32 << 20
 ONE = pa.schema([("x", pa.string())])

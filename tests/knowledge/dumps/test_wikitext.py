@@ -20,7 +20,6 @@ LEFT = re.compile(r"\{\{|\}\}|\[\[|\]\]|<ref|''|\{\||\|\}|<!--|\(\)|  |\x00")
 
 SENTENCES = {
     "bold and italics": ("'''Foo''' is ''a'' '''''bar'''''.", "Foo is a bar."),
-    "an apostrophe beside italics": ("''Voyager'''s crew is here.", "Voyager's crew is here."),
     "an apostrophe beside bold": ("L''''Amour''' is here.", "L'Amour is here."),
     "links": ("A [[bar]] of [[Thing (x)|things]], [[dog]]s.", "A bar of things, dogs."),
     "a link to a section": ("A [[bar#Top]], [[#There|there]].", "A bar, there."),
@@ -51,7 +50,6 @@ SENTENCES = {
     "behaviour switches": ("Foo __NOTOC__ is it.__NOEDITSECTION__", "Foo is it."),
     "single newlines": ("Foo is\na bar\nof it.", "Foo is a bar of it."),
     "composed characters": ("Cafe\u0301 is it.", "Café is it."),
-    "Chinese variants": ("他用-{zh-hans:软件; zh-hant:軟體}-写作。", "他用软件写作。"),
     "unknown templates": ("Foo{{cn}}, bar {{x|{{y}}}}, it {{z}} is{{a}}.", "Foo, bar, it is."),
     "empty brackets": ("Foo (; , ) is () a ( ; born 1950 ; ) bar.", "Foo is a (born 1950) bar."),
     "pronunciation": ("Foo (pronounced {{IPA|fu}} or {{IPA|fo}}) is.", "Foo is."),
@@ -99,13 +97,11 @@ TEMPLATES = {
     "{{ill|Name|de|Nam}}": "Name",
     "{{ill|Name|de|lt=words}}": "words",
     "{{frac|1|2}}": "1/2",
-    "{{carbon}}H<sub>4</sub>": "CH4",
     "{{formatnum:12345}}": "12,345",
     "{{gaps|1|000|000}}": "1000000",
     "{{post-nominals|country=GBR|OBE|FRS}}": "OBE FRS",
     "{{US$|5 million}}": "US$5 million",
     "{{USS|Enterprise|CVN-65}}": "USS Enterprise (CVN-65)",
-    "{{USS|Iowa|BB-61|2}}": "USS Iowa",
     "{{ship|HMS|Hood|51}}": "HMS Hood (51)",
     "{{flag|France}}": "France",
     "a{{snd}}b{{ndash}}c": "a – b–c",
@@ -134,7 +130,6 @@ BROKEN = {
     "a template that never ends": "{{Infobox\n| a = b\n| c = [[d]]\n\n",
     "a template that never ends, in one that does": "{{Infobox\n| a = {{x\n| b = c\n}}\n",
     "a table that never ends": "{| class=x\n| a\nb c d e f g h.\n\n",
-    "a file that never ends": "[[File:a.jpg|thumb|A caption of many words.\n\n",
     "ends without beginnings": "}}\n|}\n]]",
 }
 
@@ -199,7 +194,7 @@ def test_another_parser_keeps_the_same_words(shared):
     """But for templates: its plain text has no word that is lost here, except those that are meant.
 
     "named" and "occasionally" stand beside a pronunciation, "years ago" beside an age that is not
-    known; "n2n" and "17751783" are what it leaves of templates; it leaves a caption, too.
+    known; "17751783" is left of a template; it leaves a caption, too.
     """
     from mwparserfromhell import parse
 
@@ -219,4 +214,4 @@ def test_another_parser_keeps_the_same_words(shared):
             same = max(blocks, key=lambda block: 2 * (block & ours).total() - block.total())
             lost += same - ours
     meant = {"named", "occasionally", "years", "ago"}
-    assert set(lost) == meant | {"n2n", "17751783", "thumb", "Demonstration", "2013"}
+    assert set(lost) == meant | {"17751783", "thumb", "Demonstration", "2013"}
