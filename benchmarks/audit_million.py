@@ -37,8 +37,8 @@ from argus.data.folders import ArtifactFolder
 from argus.data.provenance import peak_memory_bytes
 from argus.knowledge import KnowledgeBase, RelationGraph
 from argus.knowledge.base import ArrowEntities
-from argus.retrievability.audit.job import audit_knowledge
-from argus.retrievability.audit.config import AuditConfig
+from argus.retrievability.audit import audit_knowledge
+from argus.retrievability.config import AuditConfig
 from benchmarks.shared import RandomEncoder
 from argus.jobs.workspace import Record
 

@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from argus.retrievability.audit.config import AuditConfig
-from argus.retrievability.audit.job import audit
-from argus.retrievability.probes.config import ProbeConfig
+from argus.retrievability.audit import audit
+from argus.retrievability.config import AuditConfig, ProbeConfig
+from argus.retrievability.probes.data import measure
 from argus.retrievability.probes.fit import fit_probe
-from argus.retrievability.probes.metrics import measure
 from benchmarks.shared import collection
 
 OTHER_SEEDS = (1, 2)
@@ -50,7 +49,7 @@ def _measured(audited: Path, seeds: Sequence[int] = ()) -> dict[str, Any]:
     return {
         **{k: fitted.summary[k] for k in ("family", "parameters", "entities", "trials")},
         "table": fitted.summary["table"],
-        "labels": fitted.summary["labels"],
+        "label_std": fitted.summary["label_std"],
         "by_related": _by_related(folder),
         "other_splits": [_split(audited, folder / f"seed-{seed}", seed) for seed in seeds],
         "fit_seconds": round(seconds, 1),

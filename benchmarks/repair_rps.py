@@ -28,8 +28,7 @@ from argus.remedies.diagnosis import Risk
 from argus.remedies.expansion import Pair, check_context, choose, look_up, make_views
 from argus.remedies.reference import Passage, PassageLookup
 from argus.remedies.synthesis import synthesize_from_descriptions
-from argus.retrievability.pairs import PairRanks
-from argus.retrievability.ranks import pair_ranks
+from argus.retrievability.ranks import PairRanks, pair_ranks
 from argus.retrievability.rps import HIGH, LOW, Scores, score
 from benchmarks.repair import fb_passages
 from benchmarks.shared import collection

@@ -26,8 +26,8 @@ from argus.explanation.config import RunConfig
 from argus.explanation.run import explain_retriever
 from argus.reachability.config import ReachConfig
 from argus.reachability.job import reach
-from argus.retrievability.exposure.config import ExposureConfig
-from argus.retrievability.exposure.job import exposure
+from argus.retrievability.config import ExposureConfig
+from argus.retrievability.exposure import exposure
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import opened
 from argus.stores.protocol import Records

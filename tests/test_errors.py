@@ -23,7 +23,6 @@ from argus.errors import (
 from argus.extras import MissingPackage, UnloadedLibrary
 from argus.knowledge.blocks import DamagedDump
 from argus.llm.model import LanguageModelError
-from argus.retrievability.probes.probe import ProbeMismatch
 from argus.service.searcher import TooManyQuestions
 
 WRONG = InputError(
@@ -37,7 +36,6 @@ ERRORS = [
     NotWritten("out/a.json", OSError(28, "No space left on device")),
     NothingMeasured("document has text", "Check --text-field."),
     EncoderMismatch(Path("store"), stored="one", given="another"),
-    ProbeMismatch(Path("probe"), stored="one", given="another"),
     LanguageModelError("no such model"),
     TooManyQuestions(1_000),
     DamagedDump("enwiki.xml.bz2 is damaged near byte 12"),

@@ -54,9 +54,9 @@ from .remedies.store_blend import blend_store as blend_store
 from .remedies.undo import rollback as rollback
 from .repair.job import repair_index as repair_index
 from .reports.html import write_report as write_report
-from .retrievability.audit.job import audit as audit
-from .retrievability.exposure.config import ExposureConfig as ExposureConfig
-from .retrievability.exposure.job import exposure as exposure
+from .retrievability.audit import audit as audit
+from .retrievability.config import ExposureConfig as ExposureConfig
+from .retrievability.exposure import exposure as exposure
 from .retrievers.blended import BlendedRetriever as BlendedRetriever
 from .retrievers.config import AskingConfig as AskingConfig
 from .retrievers.protocol import Retriever as Retriever

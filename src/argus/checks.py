@@ -21,7 +21,7 @@ from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.reachability.config import ReachConfig
-from argus.retrievability.exposure.config import ExposureConfig
+from argus.retrievability.config import ExposureConfig
 from argus.retrievers.config import AskingConfig
 from argus.stores.spec import conditions, is_store
 
@@ -103,7 +103,7 @@ def check(
         return fresh and not parts
 
     if source is not None and is_searchable:
-        from argus.retrievability.exposure.job import exposure
+        from argus.retrievability.exposure import exposure
 
         parts["exposure"] = exposure(
             source, out=out, config=exposing, queries=queries, fields=fields, limit=limit,

@@ -15,8 +15,8 @@ from argus.explanation.stored import find_in_corpus
 from argus.indexes.job import build_index
 from argus.indexes.retriever import search_index
 from argus.jobs.workspace import keep_input
-from argus.retrievability.exposure.config import ExposureConfig
-from argus.retrievability.exposure.job import exposure
+from argus.retrievability.config import ExposureConfig
+from argus.retrievability.exposure import exposure
 from tests.corpora.conftest import TEMPLATE, N
 from tests.support.stored_corpora import FILLS
 

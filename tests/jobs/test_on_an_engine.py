@@ -15,9 +15,9 @@ from argus.errors import EncodingError
 from argus.indexes.job import add_documents, build_index
 from argus.indexes.views import ViewIndex, originals
 from argus.knowledge import KnowledgeSource
-from argus.retrievability.audit import job as audit_job
-from argus.retrievability.audit.config import AuditConfig
-from argus.retrievability.audit.job import audit
+from argus.retrievability import audit as audit_job
+from argus.retrievability.audit import audit
+from argus.retrievability.config import AuditConfig
 from tests.support.word_encoder import WordEncoder
 
 pytestmark = pytest.mark.slow

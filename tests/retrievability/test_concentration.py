@@ -1,6 +1,6 @@
 import pytest
 
-from argus.retrievability.concentration import gini, lorenz, skewness
+from argus.retrievability.exposure_findings import gini, lorenz, skewness
 
 
 def test_gini_by_hand():

@@ -8,8 +8,8 @@ from argus.data import Document, Query
 from argus.encoders import EncoderConfig, load_any_encoder
 from argus.encoders.rows import concatenate, family_of
 from argus.knowledge import KnowledgeSource
-from argus.retrievability.exposure.config import ExposureConfig
-from argus.retrievability.exposure.probes import SENTENCE, make_probes
+from argus.retrievability.config import ExposureConfig
+from argus.retrievability.exposure_findings import SENTENCE, make_probes
 from tests.support.results import shown
 from tests.support.rows import plain_score
 from tests.support.sentence_models import make_late, make_model, make_sparse

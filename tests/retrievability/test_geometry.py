@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from argus.retrievability.geometry import project_bands
+from argus.retrievability.audit_findings import project_bands
 
 
 def clouds(centres, each=80, dim=6, seed=0):

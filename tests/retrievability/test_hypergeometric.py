@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
-from argus.retrievability.hypergeometric import hit_probability, hit_probability_by_k
+from argus.retrievability.rps import hit_probability, hit_probability_by_k
 from tests.support.draws import examples
 
 

@@ -2,11 +2,10 @@ import numpy as np
 import pytest
 
 from argus.knowledge import RelationGraph
-from argus.retrievability.hypergeometric import hit_probability
-from argus.retrievability.pairs import PairRanks
-from argus.retrievability.ranks import pair_ranks
+from argus.retrievability.ranks import PairRanks, pair_ranks
 from argus.retrievability.rps import (
     band,
+    hit_probability,
     reservoir_error,
     score,
     tercile,

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from argus.suite.recipes import names, read_recipe
+from argus.suite.reproduce import names, read_recipe
 from benchmarks import reproduce_tables
 from benchmarks.pages import body
 from benchmarks.shared import stored

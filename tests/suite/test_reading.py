@@ -58,7 +58,6 @@ def test_a_suite_is_read(write):
         ("query-prompt", "query-promt", "retrievers[0].query-promt", "query_prompt"),
         ('precision = "float32"', 'precision = "float31"', "retrievers[0].precision", "float31"),
         ("bm25 = true\n", "", "retrievers[1].encoder", "one of encoder"),
-        ("bm25 = true\n", 'bm25 = true\noutput = "a.json"\n', "retrievers[1].output", "Keep one"),
         ("bm25 = true\n", 'bm25 = true\nsource = "a.py"\n', "retrievers[1].source", "Keep one"),
         ('remedies = ["none"]', "", "retrievers[1].remedies", "light blend"),
         ('remedies = ["none"]', 'remedies = ["blend"]', "retrievers[1].remedies", "light blend"),
@@ -72,7 +71,6 @@ def test_a_suite_is_read(write):
             "remedies[0].kb", "gone.jsonl",
         ),
         ('task = "beir:cran"', "", "tasks[0].task", "Add the key"),
-        ('group = "old"', "shown = 1", "tasks[0].shown", "true or false"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told_with_its_place(write, old, new, where, words):

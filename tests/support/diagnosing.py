@@ -11,8 +11,8 @@ from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.knowledge.gazetteer import Gazetteer, GazetteerConfig
 from argus.remedies.config import ReferenceConfig
 from argus.retrievability.probes import Probe
-from argus.retrievability.probes.domain import ProbeDomain
 from argus.retrievability.probes.models import LinearModel
+from argus.retrievability.probes.probe import ProbeDomain
 
 CAPITALS = ReferenceConfig(mentions="capitals")
 BERN = [Document("d", "The bears of Bern live in Switzerland.")]

@@ -13,8 +13,8 @@ from argus.encoders import EncoderConfig
 from argus.evaluation.comparison import compare_retrievers
 from argus.indexes.job import build_index
 from argus.remedies.blend import blend_index
-from argus.retrievability.audit.config import AuditConfig
-from argus.retrievability.audit.job import audit
+from argus.retrievability.audit import audit
+from argus.retrievability.config import AuditConfig
 from argus.service.workplace import Workplace, open_workplace
 from tests.support.sentence_models import make_model
 from tests.support.words import ByWords, corpus

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 
 import argus
@@ -50,23 +49,6 @@ def test_the_look_up_blind_to_rules_finds_recalls_of_labels_without_time(argus, 
     systems = {one["name"]: one["overall"] for one in json.loads(ran.out)["systems"]}
     assert systems["okapi"]["controlling_hit"]["value"] == 0
     assert systems["latest-okapi"]["controlling_hit"]["value"] == 1
-
-
-def test_the_shrinkage_told_is_that_of_the_fit():
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
-    from argus.retrievability.geometry import project_bands
-
-    rng = np.random.default_rng(0)
-    vectors, bands = rng.normal(size=(90, 20)), np.repeat(["low", "mid", "high"], 30)
-    one = vectors[bands == "low"]
-    same = np.concatenate([one, one + 3, one - 5])  # one covariance, so one shrinkage for all
-    told = project_bands(same, bands).shrinkage
-    fitted = LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto", store_covariance=True)
-    spread = one.std(axis=0)
-    plain = np.corrcoef(one.T)[0, 1]
-    shrunk = (fitted.fit(same, bands).covariance_ / np.outer(spread, spread))[0, 1]
-    assert shrunk == pytest.approx((1 - told) * plain, abs=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["beir", "mteb"])

@@ -18,7 +18,7 @@ from argus.encoders.config import EncoderConfig
 from argus.errors import InputError
 from argus.jobs import options as o
 from argus.reachability.config import ReachConfig
-from argus.retrievability.exposure.config import ExposureConfig
+from argus.retrievability.config import ExposureConfig
 from argus.retrievers.config import PANEL as RETRIEVER
 from argus.retrievers.config import AskingConfig, NamedRetriever
 from argus.settings import (
@@ -91,7 +91,7 @@ def check(
                 fix="Name them with --corpus.",
                 where="--export-probes",
             )
-        from argus.retrievability.exposure.job import export_probes as export
+        from argus.retrievability.exposure import export_probes as export
 
         probes = export(place, export_probes, config=measure, **common)
         typer.echo(

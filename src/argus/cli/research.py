@@ -12,8 +12,7 @@ from argus.cli.signatures import with_blocks
 from argus.commands import command
 from argus.jobs import options as o
 from argus.llm.config import ModelOptions
-from argus.settings import Option
-from argus.suite.config import ReproduceConfig
+from argus.settings import Gt, Option
 
 
 def _prediction(result: Any, given: Mapping[str, Any]) -> str:
@@ -58,7 +57,7 @@ app = Group(
     "Measure and repair by the methods of the papers: entities, probes, needs, n-grams.",
     entries=(
         Entry(
-            "audit", "argus.retrievability.audit.job:audit", "How reachable entities are (RPS).",
+            "audit", "argus.retrievability.audit:audit", "How reachable entities are (RPS).",
             example="argus research audit --corpus docs.jsonl --pool 100 --k 10 --out report/",
         ),
         Entry(
@@ -85,7 +84,7 @@ def reproduce(
     name: Annotated[str | None, Option(argument="NAME")] = None,
     *,
     data: Path | None = None,
-    measure: ReproduceConfig,
+    train_minutes: Annotated[float, Gt(0)] = 4.0,
     model: ModelOptions,
     out: o.Out = o.OUT,
     fresh: o.Fresh = False,
@@ -96,18 +95,19 @@ def reproduce(
     Recipes are the tables of four papers (ARGUS, SPIKE, the thesis on SEAL and MINDER, CAR), and
     the figures of ARGUS. A cell that cannot be measured here has its reason. Nothing is
     downloaded, and no language model is asked but the one of --model. Without a name all recipes
-    are listed, with how many of their cells are measured here, of how many more only a run can
-    tell, and how long their last run into --out took.
+    are listed, with how many of their cells are measured here, and of how many more only a run can
+    tell.
 
     Args:
         name: A recipe, such as car-9; without it all are listed.
         data: Folder of data sets; default: $ARGUS_SHARED/data, else shared/data.
+        train_minutes: Of training, where the thesis' tables are made of a model trained here.
     """
-    from argus.suite.reproduce import listed_lines, recipes
-    from argus.suite.reproduce import reproduce as run
+    from argus.suite import reproduce as suite
 
+    asked: dict[str, Any] = {"out": out, "data": data, "model": model.config()}
     if name is not None:
-        result = run(name, out=out, data=data, config=measure, model=model.config(), fresh=fresh)
+        result = suite.reproduce(name, minutes=train_minutes, fresh=fresh, **asked)
         return output.show(result, as_json=json)
-    listed = recipes(data, out, model.config())
-    output.print_json(listed) if json else output.print_lines(listed_lines(listed))
+    listed = suite.recipes(**asked)
+    output.print_json(listed) if json else output.print_lines(suite.listed_lines(listed))

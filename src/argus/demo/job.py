@@ -46,11 +46,9 @@ from argus.remedies.expansion import expand_index
 from argus.remedies.receipt import RepairResult
 from argus.remedies.undo import rollback
 from argus.reports import write_report
-from argus.retrievability.audit.config import AuditConfig
-from argus.retrievability.audit.job import AuditResult, audit_knowledge
-from argus.retrievability.exposure.config import ExposureConfig
-from argus.retrievability.exposure.job import ExposureResult, exposure
-from argus.retrievability.probes.config import ProbeConfig
+from argus.retrievability.audit import AuditResult, audit_knowledge
+from argus.retrievability.config import AuditConfig, ExposureConfig, ProbeConfig
+from argus.retrievability.exposure import ExposureResult, exposure
 from argus.retrievability.probes.fit import HOME as PROBE
 from argus.retrievability.probes.fit import fit_probe
 from argus.retrievability.rps import HIGH

@@ -206,7 +206,7 @@ def diagnose_documents(
     of the text, never of both. A mention that the encoder cannot embed is failed. One beyond the
     probe's training region is not applicable. An entity is measured when any of its occurrences
     is. A mention beyond the encoder's window is read in a window of its own. An encoder that pools
-    no spans embeds the whole text instead. Raises ProbeMismatch for a probe of another encoder.
+    no spans embeds the whole text instead. Raises InputError for a probe of another encoder.
     """
     pooling = "span" if encoder.pools_spans else "sentence"
     probe.check_vectors_of(encoder.fingerprint, pooling, where=Path("the probe given"))

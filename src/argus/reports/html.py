@@ -106,7 +106,6 @@ def _page(folder: Path, summary: dict[str, Any], manifest: dict[str, ManifestSec
         shown = {
             "sections": {name: (SECTIONS[name].heading, s.brief) for name, s in sections.items()},
             "templates": {n: f"{SECTIONS[n].module.replace('.', '/')}.html.j2" for n in sections},
-            "pairs": {n: p for part in sections.values() for n, p in part.pairs.items()},
             "tables": tables, "tables_json": _for_script(tables), "drawn": drawn,
             "plots": drawn.plots, "glossary": glossary(sections), "title": _title(manifest),
             "verdict": read_verdict(folder), "js": _asset("report.js"),

@@ -20,14 +20,12 @@ Table = dict[str, Any]  # as `table` returns it
 class Section:
     """The parts of a section that its template shows, each by name.
 
-    brief: one line for the top of a report of several sections. pairs: a wanted text beside the one
-    that came in its place: query, wanted, rank, text, instead, instead_text.
+    brief: one line for the top of a report of several sections.
     """
 
     plots: Mapping[str, Figure] = field(default_factory=dict)
     tables: Mapping[str, Table] = field(default_factory=dict)
     brief: str = ""
-    pairs: Mapping[str, Sequence[dict[str, Any]]] = field(default_factory=dict)
 
 
 def table(

@@ -24,12 +24,12 @@ class Home(NamedTuple):
 
 
 SECTIONS: dict[str, Home] = {
-    "audit": Home("Entities", "research audit", "retrievability.audit.report"),
+    "audit": Home("Entities", "research audit", "retrievability.audit"),
     "traffic": Home("Traffic", "traffic audit", "traffic.section"),
     "judging": Home("Judged traffic", "traffic judge", "traffic.sampling"),
-    "exposure": Home("Documents", "check", "retrievability.exposure.report"),
+    "exposure": Home("Documents", "check", "retrievability.exposure"),
     "reach": Home("Store", "check", "reachability.job"),
-    "probe": Home("Probe", "research probe fit", "retrievability.probes.report"),
+    "probe": Home("Probe", "research probe fit", "retrievability.probes.fit"),
     "prediction": Home("Predicted", "research probe predict", "retrievability.probes.predict"),
     "questions": Home("Questions", "demo", "demo.summary"),
     "diagnosis": Home("Diagnosis", "research diagnose", "remedies.diagnosis"),

@@ -1,5 +1,4 @@
-from .audit.config import AuditConfig as AuditConfig
-from .exposure.job import export_probes as export_probes
-from .probes.config import ProbeConfig as ProbeConfig
+from .config import AuditConfig as AuditConfig, ProbeConfig as ProbeConfig
+from .exposure import export_probes as export_probes
 from .probes.fit import fit_probe as fit_probe
 from .probes.predict import predict_rps as predict_rps

@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.measures.intervals import wilson
-from argus.retrievability.audit.config import DEFAULT_K, DEFAULT_POOL
-from argus.retrievability.hypergeometric import hit_probability, hit_probability_by_k
-from argus.retrievability.pairs import PairRanks
+from argus.retrievability.config import DEFAULT_K, DEFAULT_POOL
+from argus.retrievability.ranks import PairRanks
 
 LOW, HIGH = 0.33, 0.66  # bands of ARGUS §4.2: low [0, 0.33), mid [0.33, 0.66), high [0.66, 1]
 HISTOGRAM_EDGES = [round(0.03 * i, 2) for i in range(34)] + [1.0]  # 0.33 and 0.66 are among them
@@ -165,3 +164,36 @@ def reservoir_error(ranks: PairRanks, n: int, *, k: int, pool: int) -> float:
         total += np.bincount(x, weights=np.abs(hits[0] - hits[1]) / 2, minlength=n)
     per_entity = total[related > 0] / related[related > 0]
     return round(float(per_entity.mean()), 6) if len(per_entity) else 0.0
+
+
+Probabilities = npt.NDArray[np.float64]
+
+
+def hit_probability(above: np.ndarray, pool: np.ndarray, *, k: int, draws: int) -> Probabilities:
+    """Return `Pr[H <= k-1]` per pair, shape (n_pairs,).
+
+    above, pool: (n_pairs,) integers with 0 <= above <= pool and draws <= pool. k: 1 <= k. Accurate
+    to about 1e-9 relative (tested against scipy.stats.hypergeom).
+    """
+    from argus.retrievability.kernels import tail
+
+    out = np.empty(len(above))
+    tail(above.astype(np.int64), pool.astype(np.int64), k, draws, _log_factorials(pool), out)
+    return out
+
+
+def hit_probability_by_k(
+    above: np.ndarray, pool: np.ndarray, *, k_max: int, draws: int
+) -> Probabilities:
+    """Return `Pr[H <= k-1]` for k = 1..k_max, shape (n_pairs, k_max)."""
+    from argus.retrievability.kernels import tails
+
+    out = np.empty((len(above), k_max))
+    tails(above.astype(np.int64), pool.astype(np.int64), k_max, draws, _log_factorials(pool), out)
+    return out
+
+
+def _log_factorials(pool: np.ndarray) -> Probabilities:
+    from scipy.special import gammaln
+
+    return np.asarray(gammaln(np.arange(int(pool.max(initial=0)) + 1) + 1.0))

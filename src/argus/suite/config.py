@@ -1,4 +1,4 @@
-"""Settings of a suite and of a reproduction: retrievers, remedies, tasks and measures."""
+"""Settings of a suite: retrievers, remedies, tasks and measures."""
 
 from __future__ import annotations
 
@@ -10,15 +10,11 @@ from argus.data.provenance import content_hash
 from argus.data.texts import cut_name, plain_name
 from argus.encoders.config import EncoderConfig
 from argus.errors import InputError
-from argus.settings import Ge, Gt, Option, Seed, check_settings
+from argus.settings import Ge, Seed, check_settings
 
 ORIGINAL = "none"  # the remedy that all others are compared with: no change
 INSTRUCTION = "{instruction}"  # in a query prompt, stands for the task's instruction
 MEASURES = ("nDCG@5", "nDCG@10", "nDCG@20", "nDCG@50")  # of ARGUS' Tables 2 and 5
-_IN_IDENTITY = (
-    "model", "base_url", "query_prompt", "document_prompt", "token_pooling", "revision",
-    "precision",
-)  # fmt: skip
 _OF_SPEED = ("api_key_env", "trust_remote_code", "device", "batch_size", "concurrency")
 
 
@@ -54,35 +50,17 @@ class SuiteConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReproduceConfig:
-    """Limits of a reproduction.
-
-    Attributes:
-        minutes: Of training, where the thesis' tables are made of a model trained here.
-    """
-
-    minutes: Annotated[float, Gt(0), Option(("--train-minutes",))] = 4.0
-
-    def __post_init__(self) -> None:
-        check_settings(self)
-
-
-@dataclass(frozen=True, kw_only=True)
 class SuiteRetriever:
-    """A retriever. One of encoder, bm25, source and output is set.
+    """A retriever. One of encoder, bm25 and source is set.
 
-    source: as --retriever names it. output: answers of a generative search, as `argus research
-    generative
-    analyse` takes them. corpus_index: the index of n-grams that it searched. {task} in these stands
-    for the task's name. remedies: names of its remedies, by default all of the suite.
+    source: as --retriever names it; {task} in it stands for the task's name. remedies: names of its
+    remedies, by default all of the suite.
     """
 
     name: str
     encoder: EncoderConfig | None = None
     bm25: bool = False
     source: str = ""
-    output: str = ""
-    corpus_index: str = ""
     remedies: tuple[str, ...] = ()
 
     @property
@@ -106,26 +84,16 @@ class SuiteRetriever:
         prompt = (self.encoder.query_prompt or "").replace(INSTRUCTION, instruction)
         return replace(self, encoder=replace(self.encoder, query_prompt=prompt))
 
-    @staticmethod
-    def named(place: str, task: str) -> str:
-        """Return a place with the task's name in it."""
-        return place.replace("{task}", task)
+    def source_of(self, task: str) -> str:
+        """Return its source for a task."""
+        return self.source.replace("{task}", task)
 
     def identity(self, task: str) -> tuple[object, ...]:
         """Return the settings that its answers depend on, without device and speed."""
         if self.encoder is None:
-            return (self.bm25, *(self.named(name, task) for name in (self.source, self.output)))
-        e = self.encoder
-        of_subclass = {  # whatever a subclass of EncoderConfig adds may change vectors
-            name: repr(value)
-            for name, value in vars(e).items()
-            if name not in (*_IN_IDENTITY, *_OF_SPEED)
-        }
-        pooling = filter(None, [e.token_pooling])
-        return (
-            e.model, e.base_url if e.is_endpoint else "", e.query_prompt, e.document_prompt,
-            e.revision, e.precision, *pooling, *sorted(of_subclass.items()),
-        )  # fmt: skip
+            return self.bm25, self.source_of(task)
+        settings = vars(self.encoder).items()
+        return tuple((name, repr(value)) for name, value in settings if name not in _OF_SPEED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +107,7 @@ class SuiteRemedy:
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteTask:
-    """A task. group: its benchmark, whose tasks are averaged. shown: in the main table.
+    """A task. group: its benchmark, whose tasks are averaged.
 
     instruction: for models that take one; by default the task's own.
     """
@@ -148,7 +116,6 @@ class SuiteTask:
     place: str
     group: str = ""
     instruction: str = ""
-    shown: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

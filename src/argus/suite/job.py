@@ -10,16 +10,13 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import pyarrow as pa
 
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash, file_hash
-from argus.data.runs import cut
-from argus.data.writing import one_writer, take_lock, writable
-from argus.data.yaml_file import nearest
+from argus.data.writing import one_writer, take_lock
 from argus.encoders import (
     Encoder,
     EncoderConfig,
@@ -27,9 +24,7 @@ from argus.encoders import (
     load_encoder,
     stored_fingerprint,
 )
-from argus.encoders.embed import on_engine
-from argus.encoders.store import KEY_BYTES, sharing
-from argus.engine import Engine, open_given
+from argus.encoders.store import sharing
 from argus.errors import ArgusError, NothingMeasured, NothingToMend
 from argus.evaluation.systems import System, ask_retriever, search_index
 from argus.indexes.header import FILE
@@ -47,7 +42,7 @@ from argus.repair.trials import take_out
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.dense import parse_index
 from argus.retrievers.names import input_path, is_index
-from argus.retrievers.opening import opened, run_answers
+from argus.retrievers.opening import opened
 from argus.settings import Option
 from argus.suite.cells import (
     Cell,
@@ -59,15 +54,16 @@ from argus.suite.cells import (
     suite_rows,
     write_cell,
 )
-from argus.suite.config import ORIGINAL, Suite, SuiteRemedy, SuiteRetriever, SuiteTask
+from argus.suite.config import Suite, SuiteRemedy, SuiteRetriever, SuiteTask
 from argus.suite.reading import Table, filled, paths_in, read_suite, remedy_in
 from argus.suite.remedies import Remedy
-from argus.suite.tables import TABLES, Sheet, suite_sheets, thesis_sheets, write_sheets
+from argus.suite.tables import TABLES, write_suite
 from argus.tasks.opening import READERS, open_task, parse_task_spec
 from argus.tasks.task import Task
 
 JOB = "suite"
-INDEXES = ".indexes.partial"  # no folder of a user has this name: it is emptied
+INDEX = ".index.partial"  # the temporary index: no folder of a user has this name
+UNCHANGED = "nothing was changed"
 IN_MEMORY = Path("suite")  # name in messages of a suite without a file
 Ask = Callable[[Remedy, int], System]
 """Asks all questions of a task under a remedy, to a depth."""
@@ -90,10 +86,9 @@ class SuiteResult(Result):
     measures: measures that were taken.
     headline: measure that remedies are judged by.
     cells: number of cells: total, measured, kept (of an earlier run) and failed.
-    tasks: name, group, shown, documents, queries and metrics (measures of its own) of each task.
+    tasks: name, group, documents, queries and metrics (measures of its own) of each task.
     rows: a row per cell, and per average, as `suite_rows` yields them.
-    encoded: vectors in the store of each encoder.
-    tables: files under OUT/tables, without their endings.
+    tables: files under OUT/tables, without their ending.
     """
 
     TABLES = ("table",)
@@ -105,8 +100,6 @@ class SuiteResult(Result):
     A comparison by the headline measure with the original adds mean_difference, low, high, p_value,
     improved, harmed and verdict, null for the original itself.
     """
-    sheets: Sequence[Sheet]
-    """The tables of OUT/tables."""
 
     def headline(self) -> Iterator[str]:
         """Yield a line per retriever and remedy with its average, then failures."""
@@ -136,14 +129,12 @@ def run_suite(
     *,
     out: o.Out = o.OUT,
     store: o.Store = None,
-    engine: o.Engine = None,
     fresh: o.Fresh = False,
 ) -> SuiteResult:
     """Ask every retriever under every remedy the questions of every task, and write the tables.
 
     Each cell is kept as it is finished: the same command goes on where it was stopped, and runs
-    again what changed or failed. A text is embedded once per encoder. Tables are in OUT/tables, as
-    Markdown, LaTeX and Parquet.
+    again what changed or failed. A text is embedded once per encoder. Tables are in OUT/tables.
 
     suite: a TOML file, or the result of `read_suite`. A cell that fails has its reason, and the
     others go on. Raises InputError for a bad file and absent tasks, ArgusError if another run
@@ -155,47 +146,21 @@ def run_suite(
     file = IN_MEMORY if isinstance(suite, Suite) else Path(suite)
     suite = suite if isinstance(suite, Suite) else read_suite(file)
     for i, spec in enumerate(suite.tasks):
-        _require_task(spec.place, Table({}, file, f"tasks[{i}]"))
+        place = parse_task_spec(spec.place).place
+        if not place.exists():
+            raise Table({}, file, f"tasks[{i}]").error(
+                "task", f"{place} is absent", f"the files of a task, as {', '.join(READERS)}:PLACE",
+                "Check the path: nothing is downloaded.",
+            )  # fmt: skip
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(JOB, {"suite": asdict(suite)}, {"suite": file if file.is_file() else None})
     folder.path.mkdir(parents=True, exist_ok=True)
     busy = f"{folder.path} is in use by another suite; wait for it, or give another --out."
     with take_lock(folder.path / ".lock", busy=busy):
         record.open(folder)
-        with open_given(engine) as running, _passing(folder.own(INDEXES)) as indexes:
-            record.runs_on(running)
-            models = Models(folder.path, store or folder.own("embeddings"), indexes, running)
-            return _run(suite, file, folder, record, models)
-
-
-def _require_task(place: str, table: Table) -> None:
-    """Raise InputError for a task of an unknown kind, and for an absent one."""
-    spec = parse_task_spec(place)
-    if spec.place.exists():
-        return
-    kind, colon, rest = place.partition(":")
-    if colon and not spec.kind and "/" not in kind and rest:
-        raise table.error(
-            "task", f"unknown kind of task {kind!r}", f"KIND:PLACE, of {', '.join(READERS)}",
-            nearest(kind, list(READERS)),
-        )  # fmt: skip
-    fix = "Check the path: nothing is downloaded."
-    raise table.error("task", f"{spec.place} is absent", "the files of a task", fix)
-
-
-@contextmanager
-def _passing(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder for temporary indexes, and remove it.
-
-    Removes first the leftovers of a killed run. Raises NotWritten if the disk is full.
-    """
-    shutil.rmtree(folder, ignore_errors=True)
-    with writable(folder):
-        folder.mkdir(exist_ok=True)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder.path / INDEX, ignore_errors=True)  # of a run that was killed
+        models = Models(folder.path, store or folder.own("embeddings"))
+        return _run(suite, file, folder, record, models)
 
 
 def _run(
@@ -207,7 +172,6 @@ def _run(
     cells: dict[Cell, CellRecord] = {}
     kept = 0
     tasks: dict[str, Task] = {}
-    stores: dict[str, set[Path]] = {}
     for retriever, spec in product(suite.retrievers, suite.tasks):
         with record.timed(f"{retriever.name} on {spec.name}"):
             own = {Cell(retriever.name, m.name, spec.name): m for m in suite.remedies_of(retriever)}
@@ -220,7 +184,6 @@ def _run(
             except ArgusError as error:
                 cells |= {cell: failed(cell, "", str(error)) for cell in own}
                 continue
-            stores.setdefault(retriever.name, set()).add(models.store(asked))
             tables = {
                 cell: Table(filled(m, retriever, spec), file, f"remedies.{m.name}")
                 for cell, m in own.items()
@@ -241,7 +204,7 @@ def _run(
             except Exception as error:  # of the retriever itself: none can be measured
                 for cell in missing:
                     cells.setdefault(cell, failed(cell, inputs[cell], _reason(error)))
-    return _write(suite, folder, record, cells, kept, tasks, stores)
+    return _write(suite, folder, record, cells, kept, tasks)
 
 
 def _measure(
@@ -255,16 +218,11 @@ def _measure(
         try:
             system = replace(system, run=remedy.serve(task, system.run, depth))
         except NothingToMend as error:
-            system = _with_warning(system, error)
+            system = replace(system, warning=f"{UNCHANGED}: {error}")
         seconds = time.perf_counter() - start
         return measure_cell(cell, inputs, task, system, suite.config, seconds)
     except Exception as error:  # whatever it is, the other cells go on
         return failed(cell, inputs, _reason(error))
-
-
-def _with_warning(system: System, error: NothingToMend | None) -> System:
-    """Return answers with a warning about a remedy that changed nothing."""
-    return system if error is None else replace(system, warning=f"nothing was changed: {error}")
 
 
 def _reason(error: Exception) -> str:
@@ -282,15 +240,12 @@ def _inputs(
     task: Task,
 ) -> str:
     """Return a hash of everything that a cell depends on. table: the remedy's settings."""
-    source, output = (
-        retriever.named(place, spec.name) for place in (retriever.source, retriever.output)
-    )
+    source = retriever.source_of(spec.name)
     encoder = retriever.encoder
     own = encoder.model if isinstance(encoder, EncoderConfig) and encoder.is_python else ""
     parts = (
         retriever.identity(spec.name), _state_of_source(source) if source else "",
         *([_state_of(file_of(own))] if own else []),
-        _state_of(Path(output)) if output else "",
         remedy.kind, sorted(table.values.items()),
         [_state_of(path) for _, path in paths_in(table.values, remedy.kind)],
         suite.config.k, suite.config.measures,
@@ -319,17 +274,12 @@ def _state_of_source(name: str) -> str:
 class Models:
     """The retrievers of a suite. Each encoder is loaded once, with one store of all its vectors.
 
-    home: the suite's folder. vectors: folder of the stores. indexes: folder of temporary indexes.
+    home: the suite's folder, with a temporary index. vectors: folder of the stores.
     """
 
-    def __init__(self, home: Path, vectors: Path, indexes: Path, engine: Engine | None) -> None:
-        self.home, self.vectors, self.indexes, self.engine = home, vectors, indexes, engine
+    def __init__(self, home: Path, vectors: Path) -> None:
+        self.home, self.vectors = home, vectors
         self._loaded: dict[str, LoadedEncoder] = {}
-        self._prompted: dict[str, Encoder] = {}
-
-    def store(self, retriever: SuiteRetriever) -> Path:
-        """Return the folder of an encoder's vectors, another one for another query prompt."""
-        return self.vectors / retriever.folder
 
     @contextmanager
     def open(self, retriever: SuiteRetriever, task: Task, name: str) -> Iterator[Ask]:
@@ -343,16 +293,10 @@ class Models:
             words = LexicalIndex.build(ids, [document.content for document in task.documents])
             asked, texts = [query.id for query in queries], [query.text for query in queries]
             yield lambda _, depth: System("bm25", words.search(texts, depth).run(asked))
-        elif retriever.output:
-            from argus.generative.failures.measuring import ranked
-
-            output = retriever.named(retriever.output, name)
-            answers = run_answers(ranked(Path(output), queries), queries, output)
-            yield lambda _, depth: System(output, cut(answers.run, depth), failed=answers.failed)
         else:
             cache = self.home / "answers" / f"{retriever.folder}.sqlite"
             cache.parent.mkdir(parents=True, exist_ok=True)
-            source, config = retriever.named(retriever.source, name), AskingConfig()
+            source, config = retriever.source_of(name), AskingConfig()
             with opened(source, documents=task.documents, config=config, cache=cache) as ready:
                 yield lambda _, depth: ask_retriever(ready, queries, depth)
 
@@ -360,40 +304,41 @@ class Models:
     def _index(self, retriever: SuiteRetriever, task: Task) -> Iterator[tuple[Path, Encoder]]:
         """Build an index with all its vectors, of remedies and questions too, in the one store."""
         sample = [d.content for d in task.documents if d.content.strip()]
-        encoder, store = self._encoder(retriever, sample), self.store(retriever)
-        with TemporaryDirectory(dir=self.indexes, ignore_cleanup_errors=True) as folder:
-            index = Path(folder) / "index"
+        # Another query prompt has another store.
+        store = self.vectors / retriever.folder
+        encoder = self._encoder(retriever, sample, store)
+        index = self.home / INDEX
+        try:
             build_index(task.documents, out=index, encoder=encoder, store=store)
             with sharing(index, store):
                 yield index, encoder
+        finally:
+            shutil.rmtree(index, ignore_errors=True)
 
-    def _encoder(self, retriever: SuiteRetriever, sample: Sequence[str]) -> Encoder:
+    def _encoder(self, retriever: SuiteRetriever, sample: Sequence[str], store: Path) -> Encoder:
         """Return an encoder. Prompts share one model. sample: for the precision check."""
-        if retriever.folder not in self._prompted:
-            assert isinstance(retriever.encoder, EncoderConfig)
-            if retriever.name not in self._loaded:
-                stored = stored_fingerprint(self.store(retriever))
-                loaded = load_encoder(retriever.encoder, sample=sample, stored=stored)
-                self._loaded[retriever.name] = loaded
-            loaded = self._loaded[retriever.name]
-            prompt = retriever.encoder.query_prompt
-            if prompt is not None and prompt != loaded.config.query_prompt:
-                loaded = loaded.with_query_prompt(prompt)
-            encoder = on_engine(loaded.encoder, self.engine, loaded.config)
-            self._prompted[retriever.folder] = encoder
-        return self._prompted[retriever.folder]
+        assert isinstance(retriever.encoder, EncoderConfig)
+        if retriever.name not in self._loaded:
+            stored = stored_fingerprint(store)
+            loaded = load_encoder(retriever.encoder, sample=sample, stored=stored)
+            self._loaded[retriever.name] = loaded
+        loaded, prompt = self._loaded[retriever.name], retriever.encoder.query_prompt
+        if prompt is not None and prompt != loaded.config.query_prompt:
+            loaded = loaded.with_query_prompt(prompt)
+        return loaded.encoder
 
 
 def _ask_index(index: Path, encoder: Encoder, task: Task, remedy: Remedy, depth: int) -> System:
     """Add a remedy to an index, ask it, and take the remedy out again."""
-    nothing = None
+    warning = None
     try:
         try:
             remedy.apply(index, encoder)
         except NothingToMend as error:
-            nothing = error
+            warning = f"{UNCHANGED}: {error}"
         retriever = IndexRetriever(ViewIndex.open(index), encoder)
-        return _with_warning(search_index(retriever.name, retriever, task.queries, depth), nothing)
+        system = search_index(retriever.name, retriever, task.queries, depth)
+        return replace(system, warning=warning or system.warning)
     finally:
         take_out(index, ())
 
@@ -405,23 +350,11 @@ def _write(
     cells: Mapping[Cell, CellRecord],
     kept: int,
     tasks: Mapping[str, Task],
-    stores: Mapping[str, set[Path]],
 ) -> SuiteResult:
     """Write tables, summary and manifest. Raises ArgusError if nothing was measured."""
     rows = list(suite_rows(suite, cells))
-    answered = {
-        task.name: [
-            r for r in suite.retrievers
-            if r.output and cells[Cell(r.name, ORIGINAL, task.name)]["state"] == "measured"
-        ]
-        for task in suite.tasks
-    }  # fmt: skip
-    sheets = [*suite_sheets(suite, rows)]
-    sheets += thesis_sheets(answered, tasks, folder.own("failures"))
     good, total = sum(cell["state"] == "measured" for cell in cells.values()), len(cells)
     counts = {"total": total, "measured": good, "kept": kept, "failed": total - good}
-    keys = {name: [path / "keys.bin" for path in paths] for name, paths in stores.items()}
-    sizes = {name: [f.stat().st_size for f in of if f.is_file()] for name, of in keys.items()}
     summary: dict[str, Any] = {
         "k": suite.config.k,
         "measures": list(suite.config.measures),
@@ -429,20 +362,15 @@ def _write(
         "cells": counts,
         "tasks": [
             {
-                "name": spec.name, "group": spec.group, "shown": spec.shown,
-                "documents": len(task.documents), "queries": len(task.queries),
-                "metrics": list(task.metrics),
+                "name": spec.name, "group": spec.group, "documents": len(task.documents),
+                "queries": len(task.queries), "metrics": list(task.metrics),
             }
             for spec in suite.tasks
             if (task := tasks.get(spec.name)) is not None
         ],
         "rows": rows,
-        "encoded": [
-            {"retriever": name, "vectors": sum(of) // KEY_BYTES} for name, of in sizes.items() if of
-        ],
-        "tables": [sheet.name for sheet in sheets],
+        "tables": list(write_suite(folder, suite, rows)),
     }  # fmt: skip
-    write_sheets(folder, sheets)
     measures = dict.fromkeys((m for row in rows for m in row["measures"]), _VALUE)
     table = pa.Table.from_pylist(
         [{**(row["comparison"] or {}), **row["measures"], **row} for row in rows],
@@ -453,4 +381,4 @@ def _write(
     if not good:
         reason = next(iter(cells.values()))["reason"]
         raise NothingMeasured("cell", f"All {total} failed. The first: {reason}")
-    return SuiteResult(folder.path, summary, table, sheets)
+    return SuiteResult(folder.path, summary, table)

@@ -22,8 +22,7 @@ from argus.suite.remedies import REMEDIES, Remedy
 
 C = TypeVar("C")
 N = TypeVar("N", SuiteRemedy, SuiteRetriever, SuiteTask)
-PLACES = ("source", "output", "corpus_index")
-WAYS = ("encoder", "bm25", "source", "output")  # a retriever has one of these
+WAYS = ("encoder", "bm25", "source")  # a retriever has one of these
 _NAMES = {int: "a whole number", float: "a number", bool: "true or false"}
 
 
@@ -166,7 +165,7 @@ def suite_of(table: Table, also: Sequence[str] = (), *, strict: bool = True) -> 
 
 
 def _retriever(table: Table, remedies: Mapping[str, SuiteRemedy]) -> SuiteRetriever:
-    table.check(("name", "bm25", *PLACES, "remedies", *keys_of(EncoderConfig)))
+    table.check(("name", "bm25", "source", "remedies", *keys_of(EncoderConfig)))
     own = table.texts("remedies")
     for name in own:
         if name not in remedies:
@@ -177,7 +176,7 @@ def _retriever(table: Table, remedies: Mapping[str, SuiteRemedy]) -> SuiteRetrie
     if len(ways) != 1 or table.values.get("bm25") not in (None, True):
         raise table.error(
             ways[-1] if ways else "encoder", f"{' and '.join(ways) or 'neither of them'}",
-            "one of encoder = NAME, bm25 = true, source = RETRIEVER, output = FILE", "Keep one.",
+            "one of encoder = NAME, bm25 = true, source = RETRIEVER", "Keep one.",
         )  # fmt: skip
     (way,) = ways
     name = table.text("name", str(table.values.get("encoder", "") or way))
@@ -185,18 +184,13 @@ def _retriever(table: Table, remedies: Mapping[str, SuiteRemedy]) -> SuiteRetrie
         return SuiteRetriever(name=name, encoder=table.config(EncoderConfig), remedies=own)
     for remedy in (remedies[each] for each in own or remedies):
         if REMEDIES[remedy.kind].apply is not Remedy.apply:
-            kind = {"bm25": "BM25", "source": "a source of its own"}
             raise table.error(
-                "remedies", f"{remedy.name!r} ({remedy.kind}) on {name!r}, "
-                f"{kind.get(way, 'the answers of a generative search')}",
+                "remedies", f"{remedy.name!r} ({remedy.kind}) on {name!r}, no index of vectors",
                 f"remedies that fit it: {ORIGINAL} and authority; the others mend an index of "
                 "vectors", f'Set remedies = ["{ORIGINAL}"] of {name!r}.',
             )  # fmt: skip
-    source, output, index = (table.text(k) if k in table.values else "" for k in PLACES)
-    return SuiteRetriever(
-        name=name, bm25=way == "bm25", source=source, output=output, corpus_index=index,
-        remedies=own,
-    )  # fmt: skip
+    source = table.text("source") if way == "source" else ""
+    return SuiteRetriever(name=name, bm25=way == "bm25", source=source, remedies=own)
 
 
 def _remedy(table: Table, *, strict: bool) -> SuiteRemedy:
@@ -251,13 +245,11 @@ def filled(remedy: SuiteRemedy, retriever: SuiteRetriever, task: SuiteTask) -> d
 
 
 def _task(table: Table) -> SuiteTask:
-    table.check(("name", "task", "group", "instruction", "shown"))
-    place, shown = table.text("task"), table.values.get("shown", True)
-    if not isinstance(shown, bool):
-        raise table.error("shown", repr(shown), "true or false")
+    table.check(("name", "task", "group", "instruction"))
+    place = table.text("task")
     return SuiteTask(
         name=table.text("name", place.rpartition(":")[2].rpartition("/")[2]), place=place,
-        group=table.text("group", "all"), shown=shown,
+        group=table.text("group", "all"),
         instruction=table.text("instruction") if "instruction" in table.values else "",
     )  # fmt: skip
 

@@ -24,14 +24,10 @@ from argus.remedies.config import (
     SynthesizeSettings,
     Tau,
 )  # fmt: skip
-from argus.repair import RepairConfig
-from argus.scenarios.adapt import AdaptConfig
 from argus.scenarios.profile import COMPONENT
-from argus.settings import Doc, Ge, check_settings
+from argus.settings import Ge, check_settings
 from argus.suite.config import ORIGINAL
 from argus.tasks.task import Task
-
-Profiles = Annotated[Path | None, Doc("Profiles of documents (argus tune apply scenarios).")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,46 +141,6 @@ class ScenariosRemedy(Remedy):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaptRemedy(Remedy):
-    """Correct queries as the needs of documents teach it.
-
-    Attributes:
-        profiles: Profiles of documents (argus tune apply scenarios).
-    """
-
-    profiles: Path
-    config: AdaptConfig
-    paths = needs = ("profiles",)
-
-    def apply(self, index: Path, encoder: Encoder) -> None:
-        """See `Remedy.apply`."""
-        from argus.scenarios.adapt import adapt_index
-
-        result = adapt_index(index, profiles=self.profiles, config=self.config, encoder=encoder)
-        if not result.summary["prescribed"]:
-            raise NothingToMend("held-out needs do not improve by a correction of queries")
-
-
-@dataclass(frozen=True, kw_only=True)
-class RepairRemedy(Remedy):
-    """Keep the repairs that held-out needs support. The task's judgements choose nothing."""
-
-    profiles: Profiles = None
-    reference: ReferenceConfig | None = None
-    config: RepairConfig
-    paths = ("profiles", "kb")
-
-    def apply(self, index: Path, encoder: Encoder) -> None:
-        """See `Remedy.apply`."""
-        from argus.repair.job import repair_index
-
-        repair_index(
-            index, profiles=self.profiles, reference=self.reference, config=self.config,
-            encoder=encoder,
-        )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
 class OwnRemedy(Remedy):
     """Index the texts that code of the user gives to documents.
 
@@ -230,7 +186,7 @@ class AuthorityRemedy(Remedy):
 
 REMEDIES: dict[str, type[Remedy]] = {
     ORIGINAL: Remedy, "blend": BlendRemedy, "expand": ExpandRemedy,
-    "synthesize": SynthesizeRemedy, "scenarios": ScenariosRemedy, "adapt": AdaptRemedy,
-    "repair": RepairRemedy, "own": OwnRemedy, "authority": AuthorityRemedy,
+    "synthesize": SynthesizeRemedy, "scenarios": ScenariosRemedy, "own": OwnRemedy,
+    "authority": AuthorityRemedy,
 }  # fmt: skip
 """Kinds of remedies by their name in a TOML file."""

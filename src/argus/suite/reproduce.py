@@ -1,32 +1,151 @@
-"""Measure one table of a paper, every cell that can be measured here (`research reproduce`)."""
+"""Measure one table of a paper, every cell that can be measured here (`research reproduce`).
+
+A recipe is a published table with its numbers and the request that measures each cell here: TOML,
+a file for each paper. A cell has the keys of its column and of its row, the row's first. `reason`
+says why Argus cannot measure a cell at all. A column with `mean_of` has the means of other columns,
+which it names.
+"""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, fields, replace
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import pyarrow as pa
 
-from argus.data.folders import MANIFEST, ArtifactFolder
-from argus.data.reading import WRITTEN, reading
+from argus.data.folders import ArtifactFolder
+from argus.data.reading import read_toml
 from argus.data.writing import one_writer
-from argus.errors import ArgusError
+from argus.data.yaml_file import nearest
+from argus.errors import ArgusError, InputError
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.llm.config import ChatConfig, LocalConfig
-from argus.progress import passed, remark
-from argus.suite.config import ReproduceConfig
-from argus.suite.recipes import Entry, Recipe, names, read_recipe
+from argus.progress import remark
+from argus.suite.config import Suite
+from argus.suite.reading import Table, suite_of
 from argus.suite.requests import BenchmarkRequest, Figures, Measured, Place, which_measured
 from argus.suite.sources import KINDS, FailureRequest, how_counted
-from argus.suite.tables import TABLES, Figure, Sheet, write_sheets
+from argus.suite.tables import TABLES, write_table
 
 JOB = "reproduce"
+MINUTES = 4.0
+HOME = Path(str(files("argus.suite"))) / "published"
+ABOUT = ("title", "source", "note", "scale", "digits", "columns", "rows")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A cell of a published table.
+
+    published: as printed, None if nothing is. parts: figures to measure, of which the cell is the
+    mean, nearly always one. reason: why there are none.
+    """
+
+    row: str
+    column: str
+    published: float | None
+    parts: tuple[Measured, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A published table. scale: factor from our figures to theirs. suite: the grid of its file."""
+
+    name: str
+    title: str
+    source: str
+    note: str
+    scale: float
+    digits: int
+    columns: list[str]
+    rows: list[str]
+    cells: list[Entry]
+    suite: Suite | None
+
+
+@cache
+def _published() -> dict[str, Any]:
+    """Return the published tables of all papers, by name."""
+    return {
+        name: of for file in sorted(HOME.glob("*.toml")) for name, of in read_toml(file).items()
+    }
+
+
+def names() -> list[str]:
+    """Return the names of all recipes: by paper, then by table."""
+    return [*_published()]
+
+
+def read_recipe(name: str, places: Mapping[str, Path]) -> Recipe:
+    """Read a recipe by name.
+
+    places: paths to put in place of {data}, the folder of data sets, and {stdlib}, the standard
+    library's documents. Raises InputError for an unknown name.
+    """
+    if name not in names():
+        raise InputError(
+            f"no recipe {name!r}", expected=f"one of {', '.join(names())}",
+            fix=nearest(name, names()), where="argus research reproduce",
+        )  # fmt: skip
+    table: Any = _with_places(_published()[name], places)
+    columns, rows = table["columns"], table["rows"]
+    cells = {
+        (row["name"], column["name"]): _read_cell(row, column, i)
+        for row in rows
+        for i, column in enumerate(columns)
+    }
+    means = {column["name"]: column["mean_of"] for column in columns if "mean_of" in column}
+    for (row, mean), cell in cells.items():
+        if mean in means and not cell.reason:
+            of = [cells[row, column] for column in means[mean]]
+            missing = next((part.reason for part in of if not part.parts), "")
+            parts = () if missing else tuple(request for part in of for request in part.parts)
+            cells[row, mean] = Entry(row, mean, cell.published, parts, missing)
+    return Recipe(
+        name, table["title"], table["source"], table.get("note", ""), table.get("scale", 1.0),
+        table.get("digits", 3), [column["name"] for column in columns],
+        [row["name"] for row in rows], [*cells.values()],
+        suite_of(Table(table, HOME), ABOUT, strict=False) if "retrievers" in table else None,
+    )  # fmt: skip
+
+
+def _read_cell(row: Mapping[str, Any], column: Mapping[str, Any], number: int) -> Entry:
+    """Return a cell, with its request unless it is a mean. number: of its column."""
+    printed = row.get("published", [])[number : number + 1]
+    published = float(printed[0]) if printed and not isinstance(printed[0], str) else None
+    values = {**column, **row}
+    values["weight"] = values.get("lambda", 1.0)
+    if "average" in values:
+        values["task"] = ""
+    names, reason = (row["name"], column["name"]), values.get("reason", "")
+    if reason or "mean_of" in column:
+        return Entry(*names, published, reason=reason)
+    for kind in KINDS:
+        given = {f.name: values[f.name] for f in fields(kind) if f.name in values}
+        if all(f.name in given for f in fields(kind) if f.default is MISSING):
+            return Entry(*names, published, (kind(**given),))
+    return Entry(*names, published, reason="nothing in Argus measures it")
+
+
+def _with_places(value: object, places: Mapping[str, Path]) -> object:
+    """Put the places' paths into all texts of a file."""
+    if isinstance(value, dict):
+        return {key: _with_places(inner, places) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_with_places(inner, places) for inner in value]
+    if isinstance(value, str):
+        for name, path in places.items():
+            value = value.replace("{" + name + "}", str(path))
+    return value
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,15 +168,15 @@ class ReproduceResult(Result):
     summary: dict[str, Any]
     table: pa.Table
     """One row per cell."""
-    sheet: Sheet
-    """The table of OUT/tables."""
+    digits: int
+    """Digits that the paper prints behind the point."""
 
     def headline(self) -> Iterator[str]:
         """Yield the table, a line per row: measured, and the published value after a bar.
 
         Rows and columns without any run cell are left out, unless nothing was run at all.
         """
-        summary, digits = self.summary, self.sheet.digits
+        summary, digits = self.summary, self.digits
         yield f"{summary['recipe']}: {summary['title']} ({summary['source']})"
         yield "measured | published"
         run = [c for c in summary["cells"] if c["state"] != "not run"] or summary["cells"]
@@ -107,10 +226,8 @@ def recipes(
     here: cells that are measured here.
     perhaps: further cells of which only a run can tell.
     cells: cells of the table.
-    seconds: seconds of its last run into `out`. None if there was none.
     """
-    minutes = ReproduceConfig().minutes
-    return [_describe(*_open(name, Path(out), data, minutes, model)) for name in names()]
+    return [_describe(*_open(name, Path(out), data, MINUTES, model)) for name in names()]
 
 
 @one_writer
@@ -119,7 +236,7 @@ def reproduce(
     *,
     out: Path | str,
     data: Path | str | None = None,
-    config: ReproduceConfig | None = None,
+    minutes: float = MINUTES,
     model: ChatConfig | LocalConfig | None = None,
     fresh: bool = False,
 ) -> ReproduceResult:
@@ -130,10 +247,9 @@ def reproduce(
     OUT/shared for all recipes. model: answers in tables of answers. Without it, no model is asked.
     Raises InputError for an unknown recipe.
     """
-    config = config or ReproduceConfig()
-    place, recipe = _open(name, Path(out), data, config.minutes, model)
+    place, recipe = _open(name, Path(out), data, minutes, model)
     folder = ArtifactFolder(place.home, fresh=fresh)
-    settings = {"recipe": name, "data": str(place.data), "minutes": config.minutes}
+    settings = {"recipe": name, "data": str(place.data), "minutes": minutes}
     record = Record(JOB, settings | ({"model": model.identity} if model else {}), {})
     record.open(folder)
     remark(f"{name}: {_promise(_describe(place, recipe)).strip()}")
@@ -158,12 +274,11 @@ def reproduce(
         "recipe": recipe.name, "title": recipe.title, "source": recipe.source, "note": recipe.note,
         **counts, "not_run": states["not run"], "cells": cells,
     }  # fmt: skip
-    sheet = _make_sheet(recipe, cells)
     table = pa.Table.from_pylist(cells)
-    write_sheets(folder, [sheet])
+    _write_beside(folder, recipe, cells)
     folder.write_table("cells", table, csv=True)
     folder.write_results(JOB, summary, record.manifest(counts))
-    return ReproduceResult(folder.path, place.data, summary, table, sheet)
+    return ReproduceResult(folder.path, place.data, summary, table, recipe.digits)
 
 
 def _open(
@@ -189,12 +304,9 @@ def _open(
 def _describe(place: Place, recipe: Recipe) -> dict[str, Any]:
     ready = [cell.parts for cell in recipe.cells if not _lacking(cell, place)]
     here = sum(all(part.is_sure for part in parts) for parts in ready)
-    section: Any = ArtifactFolder(place.home).read_json(MANIFEST).get(JOB)
-    with reading(place.home / MANIFEST, expected="the file as Argus wrote it", fix=WRITTEN):
-        seconds = None if section is None else sum(section["timings_s"].values())
     return {
         "name": recipe.name, "title": recipe.title, "source": recipe.source, "here": here,
-        "perhaps": len(ready) - here, "cells": len(recipe.cells), "seconds": seconds,
+        "perhaps": len(ready) - here, "cells": len(recipe.cells),
     }  # fmt: skip
 
 
@@ -223,17 +335,18 @@ def _fill(
     }
 
 
-def _make_sheet(recipe: Recipe, cells: Sequence[Mapping[str, Any]]) -> Sheet:
-    """Return the table with two columns for each of the paper's: measured, and published."""
-    body: list[list[str | int | Figure]] = [[row] for row in recipe.rows]
+def _write_beside(folder: ArtifactFolder, recipe: Recipe, cells: Sequence[Any]) -> None:
+    """Write the table with two columns for each of the paper's: measured, and published."""
+    body = [[row] for row in recipe.rows]
     for i, cell in enumerate(cells):
-        missing = "" if cell["state"] == "measured" else cell["state"]
-        pair = Figure(cell["measured"], missing=missing), Figure(cell["published"])
-        body[i // len(recipe.columns)] += pair
+        measured, published = cell["measured"], cell["published"]
+        left = cell["state"] if measured is None else f"{measured:,.{recipe.digits}f}"
+        right = "" if published is None else f"{published:,.{recipe.digits}f}"
+        body[i // len(recipe.columns)] += [left, right]
     heads = [f"{column}{end}" for column in recipe.columns for end in ("", ", published")]
-    return Sheet(
-        recipe.name, f"{recipe.title} ({recipe.source})", ["", *heads], body, recipe.digits,
-        [*_reasons(cells), *filter(None, [recipe.note])],
+    write_table(
+        folder, recipe.name, f"{recipe.title} ({recipe.source})", ["", *heads], body, texts=1,
+        notes=[*_reasons(cells), *filter(None, [recipe.note])],
     )  # fmt: skip
 
 
@@ -272,8 +385,7 @@ def difference(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 def listed_lines(listed: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield a line per recipe, and the next command."""
     for recipe in listed:
-        took = "" if recipe["seconds"] is None else f" (its last run: {passed(recipe['seconds'])})"
-        yield f"{recipe['name']:<14} {_promise(recipe)}: {recipe['title']}{took}"
+        yield f"{recipe['name']:<14} {_promise(recipe)}: {recipe['title']}"
     here = sum(recipe["here"] > 0 for recipe in listed)
     perhaps = sum(recipe["perhaps"] > 0 and not recipe["here"] for recipe in listed)
     more = f", {perhaps} more perhaps" if perhaps else ""

@@ -178,18 +178,17 @@ class BenchmarkRequest(Measured):
     def source(self) -> TaskSpec | None:
         """The released file to measure, with the files beside it, or None to use another.
 
-        If only the distractors are absent, it is measured without them, unless `benchmark` is a
-        folder that is here.
+        If only the distractors are absent, it is measured without them.
         """
         if not self.released:
             return None
         spec = parse_task_spec(self.released)
-        if all(file.is_file() for file in _files(spec)):
-            return spec
-        own = {key: value for key, value in spec.settings.items() if key != DISTRACTORS}
+        own = {
+            key: value for key, value in spec.settings.items()
+            if key != DISTRACTORS or Path(value).is_file()
+        }  # fmt: skip
         bare = replace(spec, settings=own)
-        enough = all(file.is_file() for file in _files(bare))
-        return bare if enough and not Path(self.benchmark).is_dir() else None
+        return bare if all(file.is_file() for file in _files(bare)) else None
 
 
 def _files(spec: TaskSpec) -> list[Path]:

@@ -15,7 +15,7 @@ from argus.data.folders import SUMMARY, ArtifactFolder, is_current
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
 from argus.generative.settings import FailureConfig
 from argus.remedies.config import NER, NER_MODEL
-from argus.retrievability.audit.config import POOLING, Pooling
+from argus.retrievability.config import POOLING, Pooling
 from argus.scenarios.ablation.findings import DOCUMENTS
 from argus.suite.config import ORIGINAL, SuiteRetriever
 from argus.suite.reading import filled, paths_in
@@ -135,8 +135,8 @@ class KnowledgeRequest(Measured):
 
     def audit(self, place: Place) -> Path:
         """Return the folder of an audit at the paper's k and N, which all recipes share."""
-        from argus.retrievability.audit.config import AuditConfig
-        from argus.retrievability.audit.job import audit
+        from argus.retrievability.audit import audit
+        from argus.retrievability.config import AuditConfig
 
         run = f"{self.knowledge} {self.encoder} {self.pooling}"
         folder = place.shared / "audits" / run_name(run)
@@ -168,9 +168,9 @@ class ReachRequest(KnowledgeRequest):
     @classmethod
     def compute(cls, requests: Sequence[Self], place: Place) -> Figures:
         """Compute values of ARGUS' figures from the ranks and vectors that an audit keeps."""
-        from argus.retrievability.geometry import PROJECTED, project_bands
-        from argus.retrievability.pairs import FILE, read_pairs
+        from argus.retrievability.audit_findings import PROJECTED, project_bands
         from argus.retrievability.probes.data import read_audit
+        from argus.retrievability.ranks import FILE, read_pairs
         from argus.retrievability.rps import band, score
 
         folder = requests[0].audit(place)
@@ -297,15 +297,9 @@ class GoldRequest(EncoderRequest):
         by_k = {found["k"]: found for found in summary["association"][0]}
         figures: Figures = {}
         for request in requests:
-            found = by_k[request.k]
-            if found["difference"] is not None:
-                figures[request] = found["difference"]
-            elif not found["retrieved"] + found["unretrieved"]:
-                figures[request] = "no relevant document has an entity with a predicted RPS"
-            else:
-                side = "outside" if found["retrieved"] else "among"
-                none = f"no relevant document with an entity is {side} the first {request.k}"
-                figures[request] = none
+            difference = by_k[request.k]["difference"]
+            none = f"no relevant document with an entity on one side of the first {request.k}"
+            figures[request] = none if difference is None else difference
         return figures
 
 
@@ -464,19 +458,14 @@ class GridRequest(Measured):
         for task in suite.tasks:
             place.write_stdlib(parse_task_spec(task.place).place)
         out, store = place.home / "suite", place.shared / "suite"
-        rows = run_suite(suite, out=out, store=store).summary["rows"]
+        rows = {
+            (row["retriever"], row["remedy"], row["name"]): row
+            for row in run_suite(suite, out=out, store=store).summary["rows"]
+        }
         figures: Figures = {}
         for request in requests:
-            pair = request.retriever, request.remedy
-            own = [row for row in rows if (row["retriever"], row["remedy"]) == pair]
-            if not request.task:
-                own = [row for row in own if row["scope"] != "task"]
-            name = request.task or request.average
-            last = None if request.task else own[-1]  # of one group, the average is of all tasks
-            row = next((row for row in own if row["name"] == name), last)
-            if row is None:
-                figures[request] = "no such row in the suite"
-                continue
+            pair, name = (request.retriever, request.remedy), request.task or request.average
+            row = rows.get((*pair, name)) or rows[*pair, "all tasks"]  # of one group: of all
             ranks = {"mean rank": row["mean_rank"], "median rank": row["median_rank"]}
             value = {**ranks, **row["measures"]}.get(request.measure)
             none = row["reason"] or f"no {request.measure}"

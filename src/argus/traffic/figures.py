@@ -19,7 +19,7 @@ from argus.authority.opening import OpenedAuthority
 from argus.measures.intervals import newcombe, share
 from argus.measures.significance import paired_difference
 from argus.measures.slices import FEW, NONE, slice_names
-from argus.retrievability.concentration import gini, lorenz
+from argus.retrievability.exposure_findings import gini, lorenz
 from argus.traffic.book import LogBook
 from argus.traffic.exchange import seconds
 

@@ -8,7 +8,7 @@ from argus.data.types import Document, Span, State
 from argus.remedies.diagnosis import (
     diagnose_documents,
 )
-from argus.retrievability.probes.domain import fit_domain
+from argus.retrievability.probes.probe import fit_domain
 from tests.support.diagnosing import (
     probe_for,
     titled,

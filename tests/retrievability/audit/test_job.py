@@ -52,12 +52,6 @@ def test_the_table_has_one_row_per_entity_and_every_setting(result):
             )
 
 
-def test_the_lda_is_shown_with_its_shrinkage(result):
-    shrinkage = result.summary["projection"]["shrinkage"]
-    assert 0 < shrinkage <= 1
-    assert f"shrunk by {shrinkage:.2f}" in result.report.read_text()
-
-
 def test_an_entity_without_paragraph_is_not_applicable_and_null(result):
     row = next(r for r in result.table.to_pylist() if r["id"] == "river-5")
     assert (row["state"], row["reason"], row["rps"]) == ("not applicable", "no paragraph", None)

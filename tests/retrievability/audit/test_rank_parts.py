@@ -4,9 +4,9 @@ import pytest
 from argus.data.folders import ArtifactFolder
 from argus.jobs.workspace import remove_parts
 from argus.knowledge import RelationGraph
-from argus.retrievability.audit import job
-from argus.retrievability.audit.config import AuditConfig
-from argus.retrievability.audit.job import rank_in_parts
+from argus.retrievability import audit as job
+from argus.retrievability.audit import rank_in_parts
+from argus.retrievability.config import AuditConfig
 from argus.retrievability.ranks import RESERVOIR_QUERIES, pair_ranks
 from tests.support.in_process_engine import InProcessEngine, Lost
 

@@ -1,8 +1,7 @@
 import numpy as np
 
 from argus.data import Document, Query
-from argus.retrievability.exposure.findings import Findings
-from argus.retrievability.exposure.probes import SENTENCE, TITLE, Probes
+from argus.retrievability.exposure_findings import SENTENCE, TITLE, Findings, Probes
 
 # Four documents, k = 2. Title of 0 finds it first; title of 1 finds 3 and 0 instead; two sentences
 # of 0 rank it 2 and 7; a given query returns 3 and 1. Document 2 is asked for by nothing.

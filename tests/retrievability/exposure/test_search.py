@@ -3,7 +3,7 @@ import pytest
 
 from argus.data.folders import ArtifactFolder
 from argus.indexes import dense, known_item_search, search
-from argus.retrievability.exposure.vectors import Block, search_in_parts
+from argus.retrievability.exposure_asking import Block, search_in_parts
 from tests.support.in_process_engine import InProcessEngine, Lost
 
 N, K = 60, 5

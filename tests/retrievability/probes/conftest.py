@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from argus.retrievability.probes.estimators import FAMILIES
+from argus.retrievability.probes.models import FAMILIES
 
 
 def unit(rows):

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
-from argus.retrievability.probes.domain import QUANTILE, ProbeDomain, fit_domain
+from argus.retrievability.probes.probe import QUANTILE, ProbeDomain, fit_domain
 from tests.support.draws import examples
 
 

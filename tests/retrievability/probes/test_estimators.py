@@ -5,8 +5,8 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from argus.retrievability.probes import estimators
-from argus.retrievability.probes.estimators import (
+from argus.retrievability.probes import models
+from argus.retrievability.probes.models import (
     fit_distilled,
     fit_mlp,
     fit_ridge,
@@ -81,11 +81,11 @@ def test_the_kernel_that_teaches_is_kernel_ridge_on_anchors_in_half_precision(
 ):
     vectors, labels = learnable
     stored = vectors[:500].astype(np.float16).astype(np.float64)
-    plain = KernelRidge(alpha=estimators.PENALTY, kernel="rbf", gamma=estimators.GAMMA)
+    plain = KernelRidge(alpha=models.PENALTY, kernel="rbf", gamma=models.GAMMA)
     plain.fit(stored, labels[:500] - labels[:500].mean())
     expected = plain.predict(vectors[500:].astype(np.float64)) + labels[:500].mean()
-    for rows in (7, estimators.ROWS):
-        monkeypatch.setattr(estimators, "ROWS", rows)
+    for rows in (7, models.ROWS):
+        monkeypatch.setattr(models, "ROWS", rows)
         found = kernel_ridge(vectors[:500], labels[:500], vectors[500:], 0)
         np.testing.assert_allclose(found, expected, atol=1e-4)
 
@@ -93,5 +93,5 @@ def test_the_kernel_that_teaches_is_kernel_ridge_on_anchors_in_half_precision(
 def test_every_family_learns(fitted, learnable):
     family, model = fitted
     rest = learnable[0][500:], learnable[1][500:]
-    assert set(SMALL) == set(estimators.FAMILIES)
+    assert set(SMALL) == set(models.FAMILIES)
     assert validation_rmse(model, rest) < 0.9 * rest[1].std(), family

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from argus.retrievability.probes.metrics import describe_labels, measure
+from argus.retrievability.probes.data import measure
 
 
 def test_every_measure_by_hand():
@@ -19,21 +19,3 @@ def test_every_measure_by_hand():
     assert found["macro_f1"] == pytest.approx((2 / 3 + 1 / 2) / 3)
     assert found["weighted_precision"] == pytest.approx((2 * 1 + 1 / 3) / 4)
     assert found["weighted_f1"] == pytest.approx((2 * 2 / 3 + 1 / 2) / 4)
-
-
-def test_the_sampling_reference_is_what_expected_labels_reach():
-    """Hits are probabilities: p(1-p)/|T_x|, of hits that are 0 or 1, is far too large."""
-    rng = np.random.default_rng(0)
-    related = rng.integers(2, 30, size=20_000)
-    truth = rng.beta(1, 2.5, size=len(related))
-    owner = np.repeat(np.arange(len(related)), related)
-    hits = rng.beta(5 * truth[owner], 5 * (1 - truth[owner]))
-    labels = np.bincount(owner, hits) / related
-    variance = np.bincount(owner, (hits - labels[owner]) ** 2) / (related - 1)
-    found = describe_labels(labels, related, variance)
-    perfect = measure(labels, truth)
-    assert found["std"] == pytest.approx(labels.std(), abs=1e-6)
-    assert found["sampling_rmse"] == pytest.approx(perfect["rmse"], rel=0.02)
-    assert found["sampling_pearson"] == pytest.approx(perfect["pearson"], abs=0.01)
-    assert found["related_median"] == np.median(related)
-    assert np.sqrt((labels * (1 - labels) / related).mean()) > 2 * found["sampling_rmse"]

@@ -3,10 +3,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from argus.errors import EncoderMismatch, InputError
+from argus.errors import InputError
 from argus.retrievability.probes import Probe
-from argus.retrievability.probes.domain import fit_domain
-from argus.retrievability.probes.estimators import fit_ridge
+from argus.retrievability.probes.models import fit_ridge
+from argus.retrievability.probes.probe import fit_domain
 
 BASE = "sentence-transformers:tiny@abc dim=24 max_tokens=256 precision={} pooling=mean"
 HERE = Path("probe")
@@ -33,16 +33,14 @@ def test_beyond_its_region_it_abstains_and_inside_it_speaks(probe, learnable):
     assert np.isfinite(prediction.domain_score).all()
 
 
-def test_another_shape_or_values_that_are_not_finite_are_refused(probe):
+def test_another_shape_is_refused(probe):
     with pytest.raises(InputError, match=r"vectors of shape \(2, 23\); expected \(n, 24\)"):
         probe.predict(np.zeros((2, 23), np.float32))
-    with pytest.raises(InputError, match="not finite"):
-        probe.predict(np.full((2, 24), np.nan, np.float32))
 
 
 def test_another_encoder_is_refused_with_both_named(probe):
     other = BASE.format("float32").replace("tiny@abc", "tiny@def")
-    with pytest.raises(EncoderMismatch, match="probe of another encoder") as caught:
+    with pytest.raises(InputError, match="a probe of") as caught:
         probe.check_vectors_of(other, "span", where=HERE)
     assert "tiny@abc" in str(caught.value) and "tiny@def" in str(caught.value)
     assert "argus research probe fit" in str(caught.value)

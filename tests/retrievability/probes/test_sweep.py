@@ -3,12 +3,11 @@ import json
 import numpy as np
 import pytest
 
-from argus.retrievability.probes import estimators
+from argus.retrievability.config import ProbeConfig
 from argus.retrievability.probes import fit as module
-from argus.retrievability.probes.config import ProbeConfig
-from argus.retrievability.probes.data import SHARES, split_entities
+from argus.retrievability.probes import models
+from argus.retrievability.probes.data import SHARES, measure, split_entities
 from argus.retrievability.probes.fit import sweep
-from argus.retrievability.probes.metrics import measure
 
 
 @pytest.fixture(autouse=True)
@@ -72,8 +71,8 @@ def test_a_killed_sweep_goes_on_after_its_last_whole_trial(data, tmp_path, monke
 
         return counted
 
-    for family, fit in estimators.FAMILIES.items():
-        monkeypatch.setitem(estimators.FAMILIES, family, counting(family, fit))
+    for family, fit in models.FAMILIES.items():
+        monkeypatch.setitem(models.FAMILIES, family, counting(family, fit))
     again, best_again = sweep(data, config, ledger)
     known = [(t.key, t.validation_rmse) for t in whole]
     assert [(t.key, t.validation_rmse) for t in again] == known

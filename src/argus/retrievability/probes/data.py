@@ -1,11 +1,11 @@
-"""Read the data that a probe is fitted on: scores of an audit's folder, their vectors, splits."""
+"""Read what a probe is fitted on, split it, and measure what it predicts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +17,8 @@ from argus.data.tables import read_table
 from argus.data.types import FloatArray, State
 from argus.encoders import EmbeddingStore, stored_fingerprint
 from argus.encoders.store import stored_dim
-from argus.errors import InputError, Location
-from argus.retrievability.audit.config import Pooling
-from argus.retrievability.hypergeometric import hit_probability
-from argus.retrievability.pairs import FILE as PAIRS
-from argus.retrievability.pairs import read_pairs
+from argus.errors import InputError
+from argus.retrievability import rps
 
 AGAIN = "Run argus research audit again with the same --out; what was embedded is kept."
 TRAIN, VALIDATION, TEST = "train", "validation", "test"
@@ -34,7 +31,6 @@ COLUMNS = ("id", "label", "rps", "related", "vector", "state")
 class Audited:
     """The scored entities of an audit, ordered by id. Arrays have shape (n, ...).
 
-    hit_variance: unbiased variance of the hit probabilities over T_x. NaN for fewer than two.
     keys: key of each entity's vector in the audit's store. origin: what a fit notes of the audit:
     inputs (by name, file and hash), relations and limit.
     """
@@ -43,7 +39,6 @@ class Audited:
     labels: list[str]
     rps: npt.NDArray[np.float64]
     related: npt.NDArray[np.int64]
-    hit_variance: npt.NDArray[np.float64]
     keys: list[bytes]
     vectors: FloatArray
     fingerprint: str
@@ -63,25 +58,15 @@ def read_audit(folder: Path) -> Audited:
         ArtifactFolder(folder).read_json(name).get("audit") for name in (MANIFEST, SUMMARY)
     )
     if manifest is None or summary is None or not table.is_file():
-        raise InputError(
-            "no audit in it",
-            expected="a folder that argus research audit wrote",
-            fix="Check --audit, or run argus research audit --out DIR first.",
-            where=folder,
-        )
-    place = Location(folder / SUMMARY, field="audit")
-    with reading(place, "is damaged", expected=expected, fix=AGAIN):
-        k, pool, pooling = summary["k"], summary["pool"], summary["pooling"]
-        if not (k >= 1 and pool >= 1 and pooling in get_args(Pooling)):
-            raise ValueError(f"k={k}, pool={pool}, pooling={pooling}")
-    place = Location(folder / MANIFEST, field="audit")
-    with reading(place, "is damaged", expected=expected, fix=AGAIN):
-        store, fingerprint = (
-            folder / manifest["encoder"]["store"],
-            manifest["encoder"]["fingerprint"],
-        )
-        config = {name: manifest["config"].get(name) for name in ("relations", "limit")}
-        inputs = {
+        fix = "Check --audit, or run argus research audit --out DIR first."
+        raise InputError("no audit in it", expected=expected, fix=fix, where=folder)
+    with reading(folder / SUMMARY, "is damaged", expected=expected, fix=AGAIN):
+        k, pool, pooling = (summary[name] for name in ("k", "pool", "pooling"))
+    with reading(folder / MANIFEST, "is damaged", expected=expected, fix=AGAIN):
+        encoder = manifest["encoder"]
+        store, fingerprint = folder / encoder["store"], encoder["fingerprint"]
+        origin = {name: manifest["config"].get(name) for name in ("relations", "limit")}
+        origin["inputs"] = {
             name: {"file": Path(one["file"]), "sha256": one["sha256"]}
             for name, one in manifest["inputs"].items()
         }
@@ -96,38 +81,13 @@ def read_audit(folder: Path) -> Audited:
         related = np.array([int(row["related"]) for row in rows], np.int64)
         keys = [bytes.fromhex(row["vector"]) for row in rows]
     if not rows:
-        raise InputError(
-            "no entity in it has a score",
-            expected="scored entities to learn from",
-            fix="See in its report why; then audit again.",
-            where=table,
-        )
+        fix = "See in its report why; then audit again."
+        raise InputError("no entity in it has a score", expected=expected, fix=fix, where=table)
     return Audited(
-        ids=ids,
-        labels=[row["label"] for row in rows],
-        rps=rps,
-        related=related,
-        hit_variance=_hit_variance(folder / PAIRS, ids, k=k, pool=pool),
-        keys=keys,
-        vectors=_vectors(store, fingerprint, keys),
-        fingerprint=fingerprint,
-        pooling=pooling,
-        k=k,
-        pool=pool,
-        origin={"inputs": inputs, **config},
-    )
-
-
-def _hit_variance(path: Path, ids: list[str], *, k: int, pool: int) -> npt.NDArray[np.float64]:
-    """Return the variance of each entity's hits, from the pairs that the audit scored."""
-    n, pairs = len(ids), read_pairs(path, ids)
-    scored = pairs.pool >= pool - 1
-    owner = pairs.entity[scored]
-    hits = hit_probability(pairs.above[scored], pairs.pool[scored], k=k, draws=pool - 1)
-    related = np.bincount(owner, minlength=n)
-    mean = np.bincount(owner, weights=hits, minlength=n) / np.maximum(related, 1)
-    squares = np.bincount(owner, weights=(hits - mean[owner]) ** 2, minlength=n)
-    return np.where(related > 1, squares / np.maximum(related - 1, 1), np.nan)
+        ids=ids, labels=[row["label"] for row in rows], rps=rps, related=related, keys=keys,
+        vectors=_vectors(store, fingerprint, keys), fingerprint=fingerprint, pooling=pooling,
+        k=k, pool=pool, origin=origin,
+    )  # fmt: skip
 
 
 def _vectors(path: Path, fingerprint: str, keys: list[bytes]) -> FloatArray:
@@ -173,3 +133,51 @@ def split_entities(
             where="--audit",
         )
     return parts
+
+
+BANDS = ["low", "mid", "high"]
+Floats = npt.NDArray[np.float64]
+Figures = dict[str, float | None]
+
+
+def measure(labels: Floats, predicted: Floats) -> Figures:
+    """Compare RPS with its prediction, both (n,), to six digits.
+
+    A band that is never predicted has precision 0, and one that does not occur counts as 0 in
+    macro figures, as in scikit-learn. Bands are those of `argus.retrievability.rps`.
+
+    rmse: root mean squared error.
+    mae: mean absolute error.
+    pearson, spearman: correlations. None with a constant.
+    macro_f1, macro_recall, macro_precision: of the bands, in the mean.
+    weighted_precision, weighted_f1: of the bands, weighed by their size.
+    accuracy: share whose band is right.
+    """
+    from scipy.stats import pearsonr, spearmanr
+    from sklearn.metrics import precision_recall_fscore_support
+
+    error = predicted - labels
+    varies = len(labels) > 1 and min(np.ptp(labels), np.ptp(predicted)) > 0
+    truth, guess = rps.band(labels), rps.band(predicted)
+    macro, weighted = (
+        precision_recall_fscore_support(
+            truth, guess, labels=BANDS, average=average, zero_division=0
+        )
+        for average in ("macro", "weighted")
+    )
+    return _rounded(
+        rmse=np.sqrt(np.mean(error**2)),
+        mae=np.abs(error).mean(),
+        pearson=pearsonr(labels, predicted).statistic if varies else None,
+        spearman=spearmanr(labels, predicted).statistic if varies else None,
+        macro_f1=macro[2],
+        macro_recall=macro[1],
+        macro_precision=macro[0],
+        weighted_precision=weighted[0],
+        weighted_f1=weighted[2],
+        accuracy=(truth == guess).mean(),
+    )
+
+
+def _rounded(**values: float | None) -> Figures:
+    return {n: None if value is None else round(float(value), 6) for n, value in values.items()}

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from argus.data.folders import ArtifactFolder
@@ -25,22 +26,22 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.progress import progress
 from argus.reports import write_report
+from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
+from argus.reports.section import Section, table
 from argus.retrievability import rps
-from argus.retrievability.probes.config import ProbeConfig
+from argus.retrievability.config import ProbeConfig
 from argus.retrievability.probes.data import (
     SHARES,
     TEST,
     TRAIN,
     VALIDATION,
     Audited,
+    measure,
     read_audit,
     split_entities,
 )
-from argus.retrievability.probes.domain import QUANTILE, fit_domain
-from argus.retrievability.probes.metrics import describe_labels, measure
 from argus.retrievability.probes.models import Floats, Model, import_xgboost
-from argus.retrievability.probes.probe import Probe, save_probe
-from argus.retrievability.probes.report import headline
+from argus.retrievability.probes.probe import QUANTILE, Probe, fit_domain, save_probe
 from argus.settings import Option, Writes
 
 HOME = "probe"  # folder of the fitted probe and its trials within the results
@@ -122,12 +123,12 @@ class ProbeResult(Result):
     entities: train, validation, test: entities per split. abstained_on_test: entities of the test
     split of which the probe says nothing.
     table: baselines, and the best of each family (ARGUS Table 3): family, parameters,
-    validation_rmse, and test, as `metrics.measure` returns it.
+    validation_rmse, and test, as `data.measure` returns it.
     test: measures on the test entities.
     test_in_domain: the same over those inside its region. None without any.
     domain: threshold: largest score of an entity that is inside. quantile: share of the validation
     entities that is inside.
-    labels: as `metrics.describe_labels` returns them.
+    label_std: standard deviation of the RPS of the test entities: the RMSE of knowing their mean.
     """
 
     TABLES = ("table", "trials")
@@ -203,8 +204,6 @@ def fit_probe(
         folder.write_table("trials", _trials_table(trials))
         test = np.flatnonzero(split == TEST)
         folder.write_table("predictions", _predictions_table(audited, test, probe))
-        labels = audited.rps[test], audited.related[test], audited.hit_variance[test]
-        summary["labels"] = describe_labels(*labels)
     folder.write_results("probe", summary, record.manifest(summary["entities"]))
     return ProbeResult(folder.path, write_report(folder.path), summary, probe)
 
@@ -219,7 +218,7 @@ def sweep(
     a killed sweep loses the trial it was in. Settings are tried in the order of their hashes, which
     is none: the time left is told well, and a part of a grid is a random draw of it.
     """
-    from argus.retrievability.probes.estimators import FAMILIES, validation_rmse
+    from argus.retrievability.probes.models import FAMILIES, validation_rmse
 
     train = parts[TRAIN][0].astype(np.float64), parts[TRAIN][1]
     validation, seed = parts[VALIDATION], config.seed
@@ -318,6 +317,7 @@ def _conclude(
     return probe, {
         **{name: getattr(probe, name) for name in ("k", "pool", "pooling", "family", "parameters")},
         "iterations": trial.iterations,
+        "label_std": round(float(labels.std()), 6),
         "trials": len(trials),
         "grid": "full" if config.full else "quick",
         "entities": {**counts, "abstained_on_test": int((~inside).sum())},
@@ -336,12 +336,8 @@ def _trials_table(trials: Sequence[Trial]) -> pa.Table:
     validation_rmse: RMSE on the validation entities.
     iterations: steps or trees of the fit.
     """
-    kinds = [
-        ("family", pa.string()), ("parameters", pa.string()), ("validation_rmse", pa.float64()),
-        ("iterations", pa.int64()), ("seconds", pa.float64()),
-    ]  # fmt: skip
     rows = [asdict(trial) | {"parameters": json.dumps(trial.parameters)} for trial in trials]
-    return pa.Table.from_pylist(rows, schema=pa.schema(kinds))
+    return pa.Table.from_pylist(rows).drop_columns(["key"])
 
 
 def _predictions_table(audited: Audited, test: np.ndarray, probe: Probe) -> pa.Table:
@@ -371,4 +367,77 @@ def _predictions_table(audited: Audited, test: np.ndarray, probe: Probe) -> pa.T
             "domain_score": pa.array(prediction.domain_score, pa.float64()),
             "state": pa.array(prediction.states.tolist(), pa.string()),
         }
+    )
+
+
+# The measures of ARGUS Tables 1 and 3: how lines and the report head them.
+MEASURES = {
+    "rmse": ("RMSE", "RMSE"), "mae": ("MAE", "MAE"), "pearson": ("Pearson", "Pearson"),
+    "spearman": ("Spearman", "Spearman"), "macro_f1": ("macro-F1", "macro F1"),
+    "macro_recall": ("macro-R", "macro recall"), "macro_precision": ("macro-P", "macro precision"),
+    "weighted_precision": ("weigh.-P", "weighted precision"),
+    "weighted_f1": ("weigh.-F1", "weighted F1"), "accuracy": ("accuracy", "accuracy"),
+}  # fmt: skip
+CELLS = 40  # cells of the joint density along each axis
+DOTTED = {"color": INK, "width": 1, "dash": "dot"}
+
+
+def headline(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the table of the fit, which family was chosen, and the spread of its labels."""
+    yield f"{'':<9}" + "".join(f"{short:>10}" for short, _ in MEASURES.values())
+    for row in summary["table"]:
+        text = "".join(f"{_digits(row['test'][name]):>10}" for name in MEASURES)
+        yield f"{row['family']:<9}{text}"
+    counts = summary["entities"]
+    yield (
+        f"chosen by validation RMSE: {summary['family']} of {summary['trials']} settings; measured "
+        f"on {counts['test']:,} entities that none of them saw, {counts['abstained_on_test']:,} of "
+        "them beyond its region"
+    )
+    yield f"for reference: labels have a standard deviation of {summary['label_std']:.3f}"
+
+
+def section(folder: Path, summary: Mapping[str, Any]) -> Section:
+    """Build the section of a fit from predictions.parquet: families, and calibration."""
+    rows = read_table(folder / "predictions.parquet", columns=["rps", "predicted"])
+    measured, predicted = rows["rps"].to_numpy(), rows["predicted"].to_numpy()
+    families = table(
+        {"probe": "text", **dict.fromkeys((long for _, long in MEASURES.values()), "text")},
+        [
+            [row["family"], *(_digits(row["test"][name]) for name in MEASURES)]
+            for row in summary["table"]
+        ],
+    )
+    return Section(
+        {"probe_density": _density(measured, predicted)},
+        {"probe": families},
+        f"{summary['family']}: predicted and measured RPS of held-out entities correlate at "
+        f"{_digits(summary['test']['pearson'])} (Pearson), RMSE {summary['test']['rmse']:.3f}",
+    )
+
+
+def _digits(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _density(labels: npt.NDArray[np.float64], predicted: npt.NDArray[np.float64]) -> Figure:
+    """Joint density of predicted (x) and measured (y) RPS. On the diagonal they agree."""
+    edges = np.linspace(0, 1, CELLS + 1)
+    counts, _, _ = np.histogram2d(labels, predicted, bins=[edges, edges])
+    middles = ((edges[:-1] + edges[1:]) / 2).round(4).tolist()
+    heat = {
+        "type": "heatmap", "x": middles, "y": middles,
+        # Counts span decades. The root shows the sparse cells, the hover says the count.
+        "z": np.sqrt(counts).round(3).tolist(),
+        "text": counts.astype(int).tolist(),
+        "hovertemplate": "predicted %{x:.2f}, measured %{y:.2f}: %{text} entities<extra></extra>",
+        "colorscale": [[0, "rgba(42,111,176,0)"], [1, BAND_COLOURS["high"]]],
+        "showscale": False,
+    }  # fmt: skip
+    diagonal = {
+        "type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "line": DOTTED,
+        "hoverinfo": "skip", "showlegend": False,
+    }  # fmt: skip
+    return framed(
+        [heat, diagonal], "predicted RPS", "measured RPS", {}, xrange=[0, 1], yrange=[0, 1]
     )

@@ -30,13 +30,12 @@ from argus.reports import write_report
 from argus.reports.figures import Histogram, distribution
 from argus.reports.section import MAX_ROWS, Section, naming, table
 from argus.retrievability import rps
-from argus.retrievability.audit.config import POOLING, AuditConfig, Pooling
-from argus.retrievability.audit.job import entity_items
+from argus.retrievability.audit import entity_items
+from argus.retrievability.config import POOLING, AuditConfig, Pooling
 from argus.retrievability.probes import Prediction, Probe, load_default, load_probe, probe_file
 from argus.retrievability.probes.probe import ABSTAINED, PREDICTED
 from argus.settings import CORPUS, Option, Without
 
-SENTENCE = "sentence"
 TAU = 0.3  # below it the paper calls an entity a high risk: it is hard to reach (ARGUS §4.1)
 
 
@@ -100,7 +99,7 @@ def predict_rps(
     probe was trained on it abstains and says so.
 
     probe: a folder that a fit wrote. None takes the probe that ships for the encoder and
-    `pooling` (a given probe knows its own). Raises EncoderMismatch when the probe is of another
+    `pooling` (a given probe knows its own). Raises InputError when the probe is of another
     encoder, and InputError for bad input.
 
     Args:
@@ -111,12 +110,12 @@ def predict_rps(
     AuditConfig(pooling=pooling)  # refuses all else
     given = None if probe is None else load_probe(Path(probe))
     base, path = _read_entities(corpus, source, limit, encoder)
-    own = SENTENCE if base.is_embedded else pooling if given is None else given.pooling
+    own = "sentence" if base.is_embedded else pooling if given is None else given.pooling
 
     def probe_for(encoder: Encoder) -> Probe:
         """Return the probe to judge vectors of an encoder with. Raises where there is none."""
         fitted = given or load_default(encoder.fingerprint, own)
-        of = own if getattr(encoder, "pools_spans", True) else SENTENCE
+        of = own if getattr(encoder, "pools_spans", True) else "sentence"
         where = Path("shipped probe" if probe is None else probe)
         fitted.check_vectors_of(encoder.fingerprint, of, where=where)
         return fitted
@@ -143,12 +142,9 @@ def predict_rps(
     rows = _table(base, embedded, prediction)
     states, values = rows["state"].to_pylist(), prediction.rps[prediction.in_domain]
     summary: dict[str, Any] = {
-        "k": fitted.k,
-        "pool": fitted.pool,
-        "pooling": fitted.pooling,
+        "k": fitted.k, "pool": fitted.pool, "pooling": fitted.pooling,
         "probe": {
-            "family": fitted.family,
-            "test": fitted.metrics.get("test"),
+            "family": fitted.family, "test": fitted.metrics.get("test"),
             "threshold": fitted.domain.threshold,
         },
         "entities": {
@@ -160,7 +156,7 @@ def predict_rps(
         "below_tau": int((values < TAU).sum()),
         "mean_rps": round(float(values.mean()), 6) if len(values) else None,
         **record.of_store(),
-    }
+    }  # fmt: skip
     folder.write_table("predicted", rows, csv=True)
     folder.write_results("prediction", summary, record.manifest(summary["entities"]))
     return PredictResult(folder.path, write_report(folder.path), summary, rows)

@@ -32,7 +32,7 @@ from argus.measures import RESAMPLES
 from argus.measures.intervals import wilson
 from argus.measures.significance import bootstrap_interval
 from argus.progress import Advance, progress
-from argus.retrievability.pairs import PairRanks
+from argus.retrievability.ranks import PairRanks
 from argus.scenarios.ablation.grid import Documents, ScenarioTexts, embed_scenarios
 from argus.scenarios.profile import Component, Need, Profiled, ScenarioProfile
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -13,6 +13,7 @@ from argus.corpora import Corpus
 from argus.data.documents import BEIR_FILES, read_queries, write_beir
 from argus.data.fields import FieldNames, read_parents
 from argus.data.folders import ArtifactFolder
+from argus.data.tables import read_table
 from argus.data.types import Query, Run
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Rows
@@ -20,16 +21,28 @@ from argus.engine import Engine, EngineConfig, open_given
 from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, any_encoder, read_documents, require_some, texts_cut
-from argus.measures.slices import Slicing, slice_figures, slice_table, slicings, worst_first
-from argus.reports import write_report
-from argus.retrievability.exposure.config import ExposureConfig
-from argus.retrievability.exposure.findings import Findings, Parents
-from argus.retrievability.exposure.probes import Probes
-from argus.retrievability.exposure.report import headline
-from argus.retrievability.exposure.retrievers import ask_probes, probes_of_texts
-from argus.retrievability.exposure.vectors import embed_documents, embed_probes, search_probes
+from argus.measures.slices import (
+    Slicing,
+    slice_figures,
+    slice_lines,
+    slice_table,
+    slicings,
+    worst_first,
+)
+from argus.reports import figures, write_report
+from argus.reports.section import MAX_ROWS, Section, Table, naming, slices_table, table
+from argus.retrievability.config import ExposureConfig
+from argus.retrievability.exposure_asking import (
+    ask_probes,
+    embed_documents,
+    embed_probes,
+    probes_of_texts,
+    search_probes,
+)
+from argus.retrievability.exposure_findings import Findings, Parents, Probes
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import Answerer
+from argus.retrievers.protocol import kept_note
 
 
 @dataclass(frozen=True, repr=False)
@@ -180,12 +193,9 @@ def export_probes(
     home = ArtifactFolder(Path(folder))
     for file in BEIR_FILES:
         if (home / file).exists() and Path(file).parts[0] not in home.recorded():
-            raise InputError(
-                "is there, and Argus did not write it",
-                expected="a folder without a collection, or one of earlier probes",
-                fix="Name another folder: what is there would be lost.",
-                where=home / file,
-            )
+            got, fix = "is there, and Argus did not write it", "Name another: it would be lost."
+            expected = "a folder without a collection, or one of earlier probes"
+            raise InputError(got, expected=expected, fix=fix, where=home / file)
     documents, _ = read_documents(corpus, fields or FieldNames(), limit, None)
     documents = sorted(documents, key=lambda d: d.id)
     probes = probes_of_texts(documents, _read_queries(queries), config or ExposureConfig())
@@ -214,7 +224,6 @@ def _write(
         table, misses, folded = findings.table, findings.misses(), findings.folded
         folder.write_table("exposure", table, csv=True)
         folder.write_table("misses", misses, csv=True)
-        folder.write_table("displaced", findings.displaced())
         summary = {**findings.figures(), **facts}
         if folded is not None:
             summary["parents"] = folded.figures()
@@ -226,3 +235,153 @@ def _write(
         summary |= record.of_store()
         folder.write_results("exposure", summary, record.manifest(summary["documents"]))
     return ExposureResult(folder.path, write_report(folder.path), summary, table, misses)
+
+
+FEW_TITLES = 0.5  # share of documents with a title, below which it is said which probes that costs
+Summary = Mapping[str, Any]
+
+
+def headline(summary: Summary) -> Iterator[str]:
+    """Yield how often documents come back, and how many never do, also of chunks.
+
+    Of a sample, estimates for all documents, without Gini: few lists are uneven by chance.
+    """
+    parents, unit = summary.get("parents"), "chunks" if "parents" in summary else "documents"
+    levels = [(summary, "chunks " if parents else "", unit)]
+    if parents is not None:
+        levels.append((parents, "documents ", "documents, by any chunk"))
+    left_in = ", left in" if "retriever" in summary else ""
+    if "sample" in summary:
+        sample = (parents or summary)["sample"]
+        yield (
+            f"a sample: {sample['drawn']:,} of {sample['of']:,} documents, drawn at random, were "
+            "asked for in the whole corpus; 95% intervals say what holds for all"
+        )
+    for level, prefix, name in levels:
+        yield from _found(level, prefix, left_in)
+        if "missed_low" in (sample := level.get("sample", {})):
+            yield (
+                f"missed by every probe of their own: {sample['missed']:,} of {sample['asked']:,} "
+                f"{name}: {sample['missed'] / sample['asked']:.1%} "
+                f"({sample['missed_low']:.1%} to {sample['missed_high']:.1%})"
+            )
+    if "sample" not in summary:
+        never = "; ".join(
+            f"{level['never_retrieved']:,} of {level['documents']['total']:,} {name}"
+            for level, _, name in levels
+        )
+        yield f"never retrieved: {never}; Gini {summary['concentration']['gini']:.2f}"
+    titled, counts = summary["titled"], summary["documents"]
+    searched = counts["total"] - counts["reasons"].get("no text", 0)
+    if titled == 0:
+        yield (
+            f"no title probes: none of {searched:,} {unit} has a title, so that only sentences "
+            "ask; name the field of titles with --title-field if there is one"
+        )
+    elif titled < FEW_TITLES * searched:
+        has = f"{titled:,} of {searched:,} {unit} have a title"
+        yield f"few title probes: {has}; sentences alone ask for the others"
+    if slices := summary.get("slices"):
+        yield from slice_lines(slices)
+    if facts := summary.get("retriever"):
+        yield from _of_retriever(facts, summary)
+
+
+def _found(level: Summary, unit: str, left_in: str) -> Iterator[str]:
+    """Yield how often each kind of probe brings its document back."""
+    for kind, by in (("title", "their title"), ("sentence", f"a sentence of their own{left_in}")):
+        if (found := level[kind])["probes"]:
+            interval = ""
+            if "sample" in level:
+                interval = f"{found['low']:.1%} to {found['high']:.1%}; "
+            yield (
+                f"{unit}found by {by}, top {level['k']}: {found['success_at_k']:.1%} "
+                f"({interval}first: {found['success_at_1']:.1%}) of {found['probes']:,} probes"
+            )
+
+
+def _of_retriever(facts: Summary, summary: Summary) -> Iterator[str]:
+    """Yield doubts about a retriever's answers."""
+    k = summary["k"]
+    if "warning" in facts:
+        yield f"WARNING: {facts['warning']}"
+    if summary["probes_failed"]:
+        reason, n = next(iter(facts["reasons"].items()))
+        failed = f"{summary['probes_failed']:,} probes failed and are in no figure"
+        yield f"{failed}; {n:,} of them: {reason}"
+    if facts["longest_list"] < k:
+        yield (
+            f"WARNING: no list of {facts['name']} is longer than {facts['longest_list']}, though "
+            f"k is {k}: ask it for more, or measure at --k {facts['longest_list']}"
+        )
+    if facts["strange"]:
+        yield (
+            f"WARNING: {facts['strange']:,} results are no document of the corpus: name where "
+            "their id stands with --result-id, or give the corpus that was indexed"
+        )
+    if whole := facts.get("whole_documents"):
+        yield (
+            f"WARNING: {whole:,} results are documents, not chunks: they count for documents alone"
+        )
+    if undecided := facts.get("undecided"):
+        yield (
+            f"{undecided:,} probes are missed by documents in lists that end before the "
+            f"{k}th document: the retriever gives no longer ones"
+        )
+    if facts["kept"]:
+        yield kept_note(facts["kept"], summary["queries"])
+
+
+def section(folder: Path, summary: Summary) -> Section:
+    """Build the exposure's section from misses.parquet: concentration, hubs, misses."""
+    spread, parents = summary["concentration"], summary.get("parents")
+    misses = read_table(folder / "misses.parquet").to_pylist()
+    tables = {"misses": _misses(misses), "hubs": _hubs(summary["hubs"])}
+    brief = _come_back(summary, "")
+    if parents is not None:
+        tables["document_hubs"] = _hubs(parents["hubs"])
+        brief = f"{_come_back(summary, ' chunks')}; {_come_back(parents, ' documents')}"
+    if "slices" in summary:
+        tables["exposure_slices"] = slices_table(folder)
+    plots = {"lorenz": figures.lorenz(spread["lorenz"], spread["gini"])}
+    return Section(plots, tables, brief)
+
+
+def _come_back(level: Summary, unit: str) -> str:
+    total = f"{level['documents']['total']:,}{unit}"
+    never = f"{level['never_retrieved']:,} of {total} never come back"
+    if (sample := level.get("sample")) is not None:
+        never = (
+            f"{sample['missed']:,} of {sample['asked']:,}{unit} that were drawn of "
+            f"{sample['of']:,} are missed by every probe of their own"
+        )
+    kinds = (("sentence", "a sentence of their own"), ("title", "their title"))
+    backs = ", ".join(
+        f"{level[kind]['success_at_k']:.1%} by {name}"
+        for kind, name in kinds
+        if level[kind]["success_at_k"] is not None
+    )
+    return f"{backs} come back in the top {level['k']}; {never}" if backs else never
+
+
+def _misses(misses: Sequence[Mapping[str, Any]]) -> Table:
+    is_chunks = bool(misses) and "parent" in misses[0]
+    columns = {
+        "chunk" if is_chunks else "document": "text", "asked by": "text", "query": "text",
+        "rank": "count", "returned instead": "text",
+        **({"its document": "text", "the document's rank": "count"} if is_chunks else {}),
+    }  # fmt: skip
+    names = ["probe", "query", "rank", "displaced_by"]
+    names += ["parent", "parent_rank"] if is_chunks else []
+    rows = [
+        [naming(row["label"], row["id"]), *(row[name] for name in names)]
+        for row in misses[:MAX_ROWS]
+    ]
+    return table(columns, rows, total=len(misses))
+
+
+def _hubs(hubs: Sequence[Mapping[str, Any]]) -> Table:
+    return table(
+        {"document": "text", "lists": "count", "share of all lists": "share"},
+        [[naming(hub["label"], hub["id"]), hub["lists"], hub["share"]] for hub in hubs],
+    )

@@ -1,4 +1,4 @@
-"""Count which documents come back for their own probes, and which never do.
+"""Make probes of documents, and count which documents come back for their own, and which never.
 
 Chunks may be folded to the documents they are of. A document counts by its best chunk, so that a
 chunk's siblings are no rivals of it, and its rank is one among documents.
@@ -6,9 +6,10 @@ chunk's siblings are no rivals of it, and its rank is one among documents.
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -16,15 +17,115 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from argus.data.types import Document, IntArray, State, count_states
+from argus.data.fields import read_parents
+from argus.data.provenance import content_hash
+from argus.data.types import Document, IntArray, Query, State, count_states
 from argus.indexes.dense import Groups
+from argus.jobs.workspace import require_some
 from argus.measures import wilson
 from argus.measures.slices import SliceShare, Slicing, Trials, slice_shares
-from argus.retrievability.concentration import gini, lorenz, skewness
-from argus.retrievability.exposure.probes import BEYOND, SENTENCE, TITLE, Probes
+from argus.retrievability.config import ExposureConfig
+from argus.retrievability.sentences import hold_out
+
+TITLE, SENTENCE, QUERY = "title", "sentence", "query"
+BEYOND = np.iinfo(np.int64).max  # rank of a document that is not in a list that ends
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probes:
+    """Probes for documents, and the lists that they bring back. Arrays have shape (n_probes, ...).
+
+    documents: those that can be retrieved, ordered by id. Rows refer to them.
+    drawn: rows of those that are asked for. None: all.
+    without_sentence: row to why no sentence of the document asks for it.
+    failures: id of every other document of the corpus to why it cannot be retrieved.
+    kind: "title", "sentence", or "query" for a given query that belongs to no document.
+    target: row of the document that a probe should bring back. -1 for given queries.
+    queries: text and id of each. The id is the kind with a hash of document and text: an answer to
+    another probe is never taken for its own.
+    rank: 1-based rank of the target. 0 where there is none, BEYOND where a retriever's list ends.
+    top: rows returned, best first, (n_probes, k). -1 after the end, and for strange ids.
+    failed: probes without an answer, and so not among these: kind, target and reason.
+    """
+
+    documents: Sequence[Document]
+    kind: npt.NDArray[np.str_]
+    target: IntArray
+    queries: Sequence[Query]
+    drawn: IntArray | None = None
+    without_sentence: Mapping[int, str] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)
+    rank: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    top: IntArray = field(default_factory=lambda: np.zeros((0, 0), np.int64))
+    failed: Sequence[tuple[str, int, str]] = ()
+
+
+def make_probes(
+    documents: Sequence[Document],
+    queries: Sequence[Query],
+    config: ExposureConfig,
+    failures: Mapping[str, str],
+) -> tuple[Probes, list[str]]:
+    """Return titles, then sentences, then the given queries, and the texts less each sentence.
+
+    With `config.sample` titles and sentences are of the documents that are drawn. Raises
+    NothingMeasured where there is nothing to ask with.
+    """
+    drawn = _draw(documents, config)
+    rows = range(len(documents)) if drawn is None else drawn.tolist()
+    titled = [row for row in rows if documents[row].title.strip()]
+    sentences, reasons = hold_out(
+        [documents[row] for row in rows], per_document=config.sentences, seed=config.seed
+    )
+    asking = [rows[one.position] for one in sentences]
+    probes = [(TITLE, documents[row].id, documents[row].title) for row in titled]
+    probes += [(SENTENCE, documents[rows[s.position]].id, s.sentence) for s in sentences]
+    probes += [(QUERY, query.id, query.text) for query in queries]
+    require_some(
+        len(probes),
+        "document has a title, or a sentence to be held out",
+        "Name the field of titles with --title-field; a sentence needs another beside it.",
+    )
+    times: Counter[str] = Counter()  # a pair that comes again is numbered
+    named = []
+    for kind, id_, text in probes:
+        name = f"{kind}-{content_hash(id_, text, size=8).hex()}"
+        times[name] += 1
+        named.append(Query(f"{name}-{times[name]}" if times[name] > 1 else name, text))
+    made = Probes(
+        documents=documents,
+        kind=np.array([kind for kind, _, _ in probes]),
+        target=np.array([*titled, *asking, *[-1] * len(queries)], np.int64),
+        queries=named,
+        drawn=drawn,
+        without_sentence={rows[place]: why for place, why in reasons.items()},
+        failures=failures,
+    )
+    return made, [sentence.rest for sentence in sentences]
+
+
+def _draw(documents: Sequence[Document], config: ExposureConfig) -> IntArray | None:
+    """Return the rows of `config.sample` documents in rising order. None where all are asked for.
+
+    Drawn by a hash of ids and seed, so that the same are drawn whatever else the corpus holds or
+    in which order. Of chunks, documents are drawn, each with all of its chunks.
+    """
+    if config.sample is None:
+        return None
+    of_chunk = read_parents(documents, config.parent_field)
+    units = [of_chunk.get(document.id, document.id) for document in documents]
+    if config.sample >= len(distinct := set(units)):
+        return None
+    seed = str(config.seed)
+    drawn = set(
+        heapq.nsmallest(
+            config.sample, distinct, key=lambda id_: (content_hash(seed, id_, size=8), id_)
+        )
+    )
+    return np.array([row for row, unit in enumerate(units) if unit in drawn], np.int64)
+
 
 HUBS = 50
-MAX_PAIRS, SHOWN = 40, 700  # misses whose texts are shown side by side, and characters of each
 NOT_DRAWN = "not drawn"
 _TEXT, _WHOLE = pa.string(), pa.int64()
 SCHEMA = pa.schema(
@@ -35,12 +136,6 @@ SCHEMA = pa.schema(
     ]
 )  # fmt: skip
 OF_CHUNKS = [pa.field("parent", _TEXT), pa.field("parent_by_own", _WHOLE)]
-DISPLACED_SCHEMA = pa.schema(
-    [
-        ("query", _TEXT), ("wanted", _TEXT), ("rank", _WHOLE), ("text", _TEXT),
-        ("instead", _TEXT), ("instead_text", _TEXT),
-    ]
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -244,26 +339,6 @@ class Findings:
             columns["parent_rank"] = _ranks(self.folded.rank[missed])
         return pa.table(columns)
 
-    def displaced(self) -> pa.Table:
-        """Return the first misses, with the texts that were wanted and that came first.
-
-        query: text of the probe.
-        wanted: title of the document that it is of, or its id.
-        rank: its rank. Null beyond the end of a list.
-        text: beginning of its text.
-        instead: who came first.
-        instead_text: beginning of that text.
-        """
-        probes, rows = self.probes, []
-        for i in self._missed[:MAX_PAIRS].tolist():
-            target, rivals = probes.documents[int(probes.target[i])], self._rivals(i)
-            first = probes.documents[rivals[0]] if rivals else Document("nothing", "")
-            rank = None if probes.rank[i] == BEYOND else int(probes.rank[i])
-            texts = target.text[:SHOWN], _name(first), first.text[:SHOWN]
-            row = (probes.queries[i].text, _name(target), rank, *texts)
-            rows.append(dict(zip(DISPLACED_SCHEMA.names, row, strict=True)))
-        return pa.Table.from_pylist(rows, schema=DISPLACED_SCHEMA)
-
     def _rivals(self, i: int) -> list[int]:
         """Return who came before the target of probe i: of each other document the best chunk."""
         target = self.probes.target[i]
@@ -293,22 +368,19 @@ class Findings:
             "never_retrieved": int(self.never[others].sum()),
             "never_retrieved_by_others": int((counts[others] == 0).sum()),
             "concentration": {
-                "gini": gini(counts),
-                "skewness": skewness(counts),
+                "gini": gini(counts), "skewness": skewness(counts),
                 "lorenz": lorenz(counts).round(5).tolist(),
             },
             "expected_by_chance": round(lists * min(k, n) / n, 1),
             "hubs": [
                 {
-                    "id": probes.documents[i].id,
-                    "label": _name(probes.documents[i]),
-                    "lists": int(counts[i]),
-                    "share": round(float(counts[i]) / lists, 5),
+                    "id": probes.documents[i].id, "label": _name(probes.documents[i]),
+                    "lists": int(counts[i]), "share": round(float(counts[i]) / lists, 5),
                 }
                 for i in hubs
             ],
             "titled": sum(bool(d.title.strip()) for d in probes.documents),
-        }
+        }  # fmt: skip
         if (drawn := probes.drawn) is not None:
             own, by_own = self.own_probes[drawn], self.retrieved_by_own[drawn]
             n_asked, missed = int((own > 0).sum()), int(((own > 0) & (by_own == 0)).sum())
@@ -383,10 +455,8 @@ class Folded:
 
     def figures(self) -> dict[str, Any]:
         """Return the figures of the summary, see `ExposureResult`."""
-        n, in_lists = (
-            len(self.findings.probes.documents),
-            int((self.findings.probes.top >= 0).sum()),
-        )
+        probes = self.findings.probes
+        n, in_lists = len(probes.documents), int((probes.top >= 0).sum())
         return {
             **self.findings.figures(),
             "expected_by_chance": round(in_lists / n, 1),
@@ -476,3 +546,40 @@ def _ranks(ranks: IntArray) -> pa.Array:
 
 def _name(document: Document) -> str:
     return document.title or document.id
+
+
+def lorenz(counts: npt.ArrayLike, *, points: int = 101) -> npt.NDArray[np.float64]:
+    """Return the share of all retrievals that the least retrieved share of documents gets.
+
+    counts: (n,), non-negative. Shape (points,), at equal steps of the share of documents from 0
+    to 1, interpolated linearly. Zeros when nothing was retrieved.
+    """
+    values = np.sort(np.asarray(counts, np.float64))
+    cumulative = np.concatenate([[0.0], np.cumsum(values)])
+    total = cumulative[-1]
+    shares = cumulative / total if total > 0 else cumulative
+    steps = np.linspace(0, 1, len(cumulative))
+    return np.asarray(np.interp(np.linspace(0, 1, points), steps, shares))
+
+
+def gini(counts: npt.ArrayLike) -> float:
+    """Return the Gini coefficient: 0 when all are equal, towards 1 when one has all.
+
+    `G = Σ_i (2i - n - 1) c_i / (n Σ_i c_i)` over ascending counts, i from 1. As a measure of
+    retrievability bias: Azzopardi & Vinay (2008). 0 when nothing was retrieved.
+    """
+    values = np.sort(np.asarray(counts, np.float64))
+    n, total = len(values), values.sum()
+    if n == 0 or total == 0:
+        return 0.0
+    return float(((2 * np.arange(1, n + 1) - n - 1) * values).sum() / (n * total))
+
+
+def skewness(counts: npt.ArrayLike) -> float:
+    """Return the skewness of the k-occurrence distribution, the usual measure of hubness.
+
+    Radovanović, Nanopoulos & Ivanović (2010), N_k. 0 when all counts are equal.
+    """
+    values = np.asarray(counts, np.float64)
+    spread = values.std()
+    return float((((values - values.mean()) / spread) ** 3).mean()) if spread > 0 else 0.0

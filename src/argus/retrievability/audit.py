@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ import pyarrow as pa
 
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
+from argus.data.tables import read_table
+from argus.data.types import State
 from argus.data.writing import one_writer
 from argus.devices import check_device
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Item, Role, Rows, embed
@@ -30,18 +32,18 @@ from argus.measures.slices import (
     Slicing,
     Trials,
     slice_figures,
+    slice_lines,
     slice_shares,
     slice_table,
     slicings,
     worst_first,
 )
 from argus.progress import progress
-from argus.reports import write_report
-from argus.retrievability.audit.config import AuditConfig
-from argus.retrievability.audit.findings import describe_audit
-from argus.retrievability.audit.report import SLICES, headline
-from argus.retrievability.pairs import SCHEMA, PairRanks
-from argus.retrievability.ranks import RESERVOIR_QUERIES, ranker
+from argus.reports import figures, write_report
+from argus.reports.section import MAX_ROWS, Section, naming, slices_table, table
+from argus.retrievability.audit_findings import describe_audit
+from argus.retrievability.config import AuditConfig
+from argus.retrievability.ranks import RESERVOIR_QUERIES, SCHEMA, PairRanks, ranker
 from argus.retrievability.rps import LOW, Scores
 
 PART_QUERIES = 4 * RESERVOIR_QUERIES
@@ -69,7 +71,7 @@ class AuditResult(Result):
     curve_over_pool, curve_over_k: mean RPS, and share above 0.5, over N and over k.
     reservoir: size: unrelated entities that each pair is ranked among. mean_standard_error: of an
     RPS, that comes of it. None where all were ranked.
-    projection: picture of the embedding space (`argus.retrievability.geometry.Projection`).
+    projection: picture of the embedding space (`argus.retrievability.audit_findings.Projection`).
     sample: scored entities that it shows, where not all. None where it was not made.
     slices: shares by slice, where fields were named.
     stored_vectors: of vectors that came with the corpus.
@@ -313,3 +315,71 @@ def _write_slices(
     shares = worst_first([share for one in trials for share in slice_shares(slices, one)])
     folder.write_table(SLICES, slice_table(shares), csv=True)
     return {"slices": slice_figures(slices, shares)}
+
+
+SLICES = "audit_slices"  # the table of shares: an exposure in the same folder has one, too
+COLUMNS = (
+    "id", "label", "rps", "low", "high", "related", "band", "displaced_by", "x", "y", "state",
+)  # fmt: skip
+
+
+def headline(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the mean RPS, how many entities are blind spots, and the settings."""
+    counts = summary["entities"]
+    if summary["mean_rps"] is None:
+        yield "no entity could be scored; the reasons are in the report"
+        return
+    yield (
+        f"RPS at k={summary['k']}, N={summary['pool']}: mean {summary['mean_rps']:.3f}; "
+        f"{summary['share_below_0.33']:.1%} of entities below 0.33 (blind spots), "
+        f"{summary['share_above_0.5']:.1%} above 0.5"
+    )
+    yield (
+        f"entities: {counts['measured']:,} measured, {counts['failed']:,} failed, "
+        f"{counts['not applicable']:,} not applicable; pairs: {summary['pairs']['measured']:,}"
+    )
+    for setting in summary["settings"][1:]:
+        if setting["mean_rps"] is not None:
+            yield f"  k={setting['k']}, N={setting['pool']}: mean {setting['mean_rps']:.3f}"
+    if slices := summary.get("slices"):
+        yield from slice_lines(slices)
+
+
+def section(folder: Path, summary: Mapping[str, Any]) -> Section:
+    """Build the audit's section from retrievability.parquet: distribution, curves, entities."""
+    k, pool = summary["k"], summary["pool"]
+    plots = {"distribution": figures.distribution(summary["histogram"], k, pool)}
+    if summary["curve_over_pool"]["values"]:
+        plots["over_pool"] = figures.share_over_pool(summary["curve_over_pool"], k)
+    plots["over_k"] = figures.share_over_k(summary["curve_over_k"], k, pool)
+    rows = read_table(folder / "retrievability.parquet", COLUMNS).to_pylist()
+    measured = [row for row in rows if row["state"] == State.MEASURED]
+    if placed := [row for row in measured if row["x"] is not None]:
+        plots["projection"] = figures.projection(
+            np.array([[row["x"], row["y"]] for row in placed]),
+            [row["band"] for row in placed],
+            [row["label"] or row["id"] for row in placed],
+            [row["rps"] for row in placed],
+        )
+    measured.sort(key=lambda row: (row["high"], row["rps"], row["id"]))
+    columns = {
+        "entity": "text", "RPS": "share", "95% interval": "interval", "related": "count",
+        "band": "band", "outranked by (in how many of its queries)": "text",
+    }  # fmt: skip
+    shown = [
+        [
+            naming(row["label"], row["id"]), row["rps"], [row["low"], row["high"]],
+            row["related"], row["band"], row["displaced_by"] or "",
+        ]
+        for row in measured[:MAX_ROWS]
+    ]  # fmt: skip
+    tables = {"entities": table(columns, shown, total=len(measured))}
+    if "slices" in summary:
+        tables[SLICES] = slices_table(folder, SLICES)
+    brief = "no entity could be scored"
+    if summary["mean_rps"] is not None:
+        brief = (
+            f"{summary['share_below_0.33']:.1%} of {summary['entities']['measured']:,} are blind "
+            f"spots (RPS below 0.33 at k={k}, N={pool:,})"
+        )
+    return Section(plots, tables, brief)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from argus.data.types import State, count_states
+from argus.data.types import FloatArray, State, count_states
 from argus.encoders import Embedded, Rows
 from argus.knowledge import KnowledgeBase, RelationGraph
 from argus.knowledge.base import ids_of
 from argus.retrievability import rps
-from argus.retrievability.audit.config import AuditConfig
-from argus.retrievability.geometry import PROJECTED, Projection, project_bands
-from argus.retrievability.pairs import PairRanks
-from argus.retrievability.ranks import displacers
+from argus.retrievability.config import AuditConfig
+from argus.retrievability.ranks import PairRanks, displacers
 
 CURVE_K = 100
 WORST = 200  # entities for which it is looked up who outranks them
@@ -90,7 +88,7 @@ def describe_audit(
         "band": place(pa.array(bands, mask=bands == ""), measured),
         "tercile": place(pa.array(terciles, mask=terciles == ""), measured),
         "reason": _decode(reasons, why),
-        "vector": place(_hexadecimal(embedded.keys), measured),
+        "vector": place(pa.array([key.hex() for key in embedded.keys], pa.string()), measured),
         "displaced_by": place(
             pa.array(outranked.values(), pa.string()), np.fromiter(outranked, np.int64)
         ),
@@ -120,7 +118,7 @@ def describe_audit(
         "projection": None,
     }
     if projection is not None:
-        names = ("method", "accuracy", "majority", "shrinkage")
+        names = ("method", "accuracy", "majority")
         figures["projection"] = {name: getattr(projection, name) for name in names}
         if len(shown) < int(headline.measured.sum()):
             figures["projection"]["sample"] = len(shown)
@@ -178,17 +176,13 @@ def _displaced_by(
 ) -> dict[int, str]:
     """Return, by position in `base`, who outranks each of the least reachable, in words.
 
-    The lowest upper bound comes first, so one bad pair cannot lead. A label that several entities
-    have is replaced by the id.
+    The lowest upper bound comes first, so one bad pair cannot lead.
     """
     order = np.lexsort((np.arange(graph.n), headline.rps, headline.high))
     worst = order[headline.measured[order]][:WORST]
     rivals = displacers(vectors, graph, worst.tolist(), k=headline.k, top=3)
     entities = {z: base.entities[measured[z]] for above in rivals for z, _ in above}
-    labels, every = pa.array({e.label for e in entities.values()}, pa.string()), _labels(base)
-    counted = pc.value_counts(every.filter(pc.is_in(every, labels))).to_pylist()
-    unique = {row["values"] for row in counted if row["counts"] == 1 and row["values"]}
-    names = {z: e.label if e.label in unique else e.id for z, e in entities.items()}
+    names = {z: entity.label or entity.id for z, entity in entities.items()}
     return {
         int(measured[x]): "; ".join(
             f"{names[z]} ({times} of {len(graph.neighbours(int(x)))})" for z, times in above
@@ -205,14 +199,6 @@ def _labels(base: KnowledgeBase) -> pa.Array:
 def _decode(codes: npt.NDArray[Any], names: Sequence[str]) -> pa.Array:
     """Return the name of each code. The empty string stays one."""
     return pa.DictionaryArray.from_arrays(codes, pa.array(names, pa.string())).dictionary_decode()
-
-
-def _hexadecimal(keys: Sequence[bytes]) -> pa.Array:
-    """Return keys of one length in words."""
-    if not len(keys):
-        return pa.array([], pa.string())
-    digits = np.frombuffer(b"".join(keys).hex().encode(), f"S{2 * len(keys[0])}")
-    return pa.array(digits).cast(pa.string())
 
 
 def _setting(scores: rps.Scores) -> dict[str, Any]:
@@ -280,3 +266,83 @@ def _reservoir(ranks: PairRanks, headline: rps.Scores, size: int | None) -> dict
         return None
     error = rps.reservoir_error(ranks, n, k=headline.k, pool=headline.pool)
     return {"size": size, "mean_standard_error": error}
+
+
+PROJECTED = 50_000  # entities that are projected: of more, a uniform sample; the report shows fewer
+FOLDS = 3
+MIN_MEMBERS = FOLDS  # a band of fewer entities has no spread to speak of, and none for every fold
+TOO_CLOSE = "the embeddings lie too close together for"
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Two coordinates per entity, (n, 2), and how they were made.
+
+    accuracy: share of entities whose band LDA names right, on folds it was not fitted on.
+    majority: the same for always naming the commonest band.
+    """
+
+    points: npt.NDArray[np.float64]
+    method: str
+    accuracy: float | None = None
+    majority: float | None = None
+
+
+def project_bands(
+    vectors: FloatArray, bands: npt.NDArray[np.str_], *, seed: int = 0
+) -> Projection | None:
+    """Project to the two axes that best separate the bands. None when there is too little to.
+
+    vectors: (n, dim). bands: (n,) "low", "mid" or "high". With three bands both axes come from
+    linear discriminant analysis. With two, the second is the first principal component of what
+    LDA leaves over. With one band there is nothing to separate, and PCA is shown and named, as it
+    is where the vectors are so nearly equal that LDA has no spread to divide by.
+    """
+    from sklearn.model_selection import StratifiedKFold
+
+    n, dim = vectors.shape
+    if n < 3 or dim < 2:
+        return None
+    classes, members = np.unique(bands, return_counts=True)
+    is_large = members >= MIN_MEMBERS
+    if is_large.sum() < 2:
+        return Projection(_principal(vectors, 2, seed), "PCA")
+    of_large = np.isin(bands, classes[is_large])  # the rest is projected, not fitted
+    fitted, of = vectors[of_large], bands[of_large]
+    try:
+        lda = _discriminant(fitted, of)
+        right = [
+            _discriminant(fitted[train], of[train]).score(fitted[test], of[test])
+            for train, test in StratifiedKFold(FOLDS).split(fitted, of)
+        ]
+    except np.linalg.LinAlgError:
+        return Projection(_principal(vectors, 2, seed), f"PCA ({TOO_CLOSE} LDA)")
+    axes = lda.transform(vectors)[:, :2]
+    method = "LDA"
+    if axes.shape[1] == 1:
+        direction = lda.scalings_[:, :1] / np.linalg.norm(lda.scalings_[:, :1])
+        rest = vectors - (vectors @ direction) @ direction.T
+        axes = np.hstack([axes, _principal(rest, 1, seed)])
+        method = "LDA and the first principal component of the rest"
+    majority = round(float(members[is_large].max() / len(of)), 4)
+    accuracy = round(float(np.mean(right)), 4)
+    return Projection(axes, method, accuracy, majority)
+
+
+def _principal(vectors: FloatArray, n: int, seed: int) -> npt.NDArray[np.float64]:
+    """Return the first n principal components, shape (n_vectors, n)."""
+    from sklearn.decomposition import PCA
+
+    with np.errstate(invalid="ignore"):  # equal vectors: 0 of 0 variance is explained
+        points: npt.NDArray[np.float64] = PCA(n, random_state=seed).fit_transform(vectors)
+    return points
+
+
+def _discriminant(vectors: FloatArray, bands: npt.NDArray[np.str_]) -> Any:
+    """Fit LDA. LinAlgError where the members of the bands have no spread."""
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    # Shrunk, since few points in many dimensions look separated whatever their bands.
+    lda = LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto")
+    with np.errstate(invalid="ignore", divide="ignore"):  # as for _principal
+        return lda.fit(vectors, bands)

@@ -1,14 +1,14 @@
-"""Settings of an audit."""
+"""Settings of audits, exposures and fits of probes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from argus.data.fields import By
+from argus.data.fields import By, ParentField
 from argus.devices import Device
 from argus.errors import InputError
-from argus.settings import Ge, Seed, check_settings
+from argus.settings import TOP_K, Ge, Option, Seed, TopK, check_settings
 
 DEFAULT_K = 50
 DEFAULT_POOL = 800
@@ -44,12 +44,10 @@ class AuditConfig:
     def __post_init__(self) -> None:
         check_settings(self)
         if max(self.k) > min(self.pool):
-            raise InputError(
-                f"k={max(self.k)} with a pool of N={min(self.pool)}",
-                expected="k <= N, since an entity ranks among N candidates",
-                fix=f"Use --k up to {min(self.pool)}, or a larger --pool.",
-                where="--k",
-            )
+            got = f"k={max(self.k)} with a pool of N={min(self.pool)}"
+            expected = "k <= N, since an entity ranks among N candidates"
+            fix = f"Use --k up to {min(self.pool)}, or a larger --pool."
+            raise InputError(got, expected=expected, fix=fix, where="--k")
 
     def reservoir_for(self, n: int) -> int | None:
         """Return the reservoir size for n entities. None is exact."""
@@ -78,3 +76,50 @@ class AuditConfig:
         else:
             return
         raise InputError(got, expected=expected, fix=fix, where=where)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExposureConfig:
+    """How many probes a document is asked for by, and how far down a list counts.
+
+    Attributes:
+        sentences: Sentences held out per document.
+        sample: Ask for so many documents, drawn at random, in the whole corpus; default: for all.
+    """
+
+    k: TopK = TOP_K
+    sentences: Annotated[int, Ge(0)] = 2
+    sample: Annotated[int | None, Ge(1)] = None
+    seed: Seed = 0
+    parent_field: ParentField = None
+    by: By = ()
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+FAMILIES = ("ridge", "xgboost", "mlp", "distilled")
+OF_THE_PAPER = ("ridge", "xgboost", "mlp")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeConfig:
+    """Settings of a fit. families: in order of preference among equals. seed: of split and fit.
+
+    Attributes:
+        full: The paper's grid (hours), or a small one (minutes).
+        families: Some of ridge,xgboost,mlp (the paper's) and distilled (small, taught by large
+            ones).
+    """
+
+    full: Annotated[bool, Option(("--full/--quick",))] = False
+    families: tuple[str, ...] = OF_THE_PAPER
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        unknown = [family for family in self.families if family not in FAMILIES]
+        if unknown or not self.families or len(set(self.families)) < len(self.families):
+            got, fix = ", ".join(self.families) or "none", "For example --families ridge,mlp."
+            expected = f"some of {', '.join(FAMILIES)}, each once"
+            raise InputError(got, expected=expected, fix=fix, where="--families")
