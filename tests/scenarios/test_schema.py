@@ -20,7 +20,7 @@ GOOD = pair("A user wants to know how to queue.", "The document describes a queu
 
 
 def test_scenarios_as_one_object_are_read_as_in_the_paper():
-    found, _ = read(scenarios={"A user wants to know a.": "Since a.", "…to know b.": "Since b."})
+    found = read(scenarios={"A user wants to know a.": "Since a.", "…to know b.": "Since b."})
     assert [(s.information_need, s.explanation) for s in found.scenarios] == [
         ("A user wants to know a.", "Since a."),
         ("…to know b.", "Since b."),
@@ -28,21 +28,20 @@ def test_scenarios_as_one_object_are_read_as_in_the_paper():
 
 
 @pytest.mark.parametrize(
-    ("scenario", "note"),
+    "scenario",
     [
-        (pair("A user wants to know x.", ""), "scenario 2 has a need without explanation"),
-        ({"information_need": "A user wants to know x."}, "a need without explanation"),
-        (pair("A user wants to know x.", None), "a need without explanation"),
-        (pair(" ", "Since x."), "scenario 2 has no information need"),
-        (pair("a user  wants to know HOW to queue.", "Else."), "scenario 2 repeats an earlier one"),
-        (pair("Another.", GOOD["explanation"]), "scenario 2 repeats an earlier one"),
-        (pair("Another.", "and so on " * 60), "scenario 2 repeats itself"),
+        pair("A user wants to know x.", ""),
+        {"information_need": "A user wants to know x."},
+        pair("A user wants to know x.", None),
+        pair(" ", "Since x."),
+        pair("a user  wants to know HOW to queue.", "Else."),
+        pair("Another.", GOOD["explanation"]),
+        pair("Another.", "and so on " * 60),
     ],
 )
-def test_what_cannot_be_used_is_left_out_and_named(scenario, note):
-    found, notes = read(scenarios=[GOOD, scenario])
+def test_what_cannot_be_used_is_left_out(scenario):
+    found = read(scenarios=[GOOD, scenario])
     assert [s.information_need for s in found.scenarios] == [GOOD["information_need"]]
-    assert note in notes[0]
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,6 @@ from argus.corpora import NamedCorpus
 from argus.data.fields import CoerceIds
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash, utc_now
-from argus.data.reading import WRITTEN, reading
 from argus.data.types import Document, FloatArray, IntArray, Query
 from argus.data.writing import one_writer
 from argus.devices import Device, check_device
@@ -37,7 +36,7 @@ from argus.errors import ArgusError, InputError
 from argus.indexes.blend import REMEDIES
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.header import index_folder
-from argus.indexes.recipe import CORRECTION, QueryCorrection, read_correction
+from argus.indexes.recipe import CORRECTION, QueryCorrection
 from argus.indexes.retriever import encoder_of
 from argus.indexes.views import BEFORE, ViewIndex, originals
 from argus.jobs import options as o
@@ -58,8 +57,6 @@ if TYPE_CHECKING:
     import torch
 
 ADAPT = "adapt"
-# Key of made.json for the learnt correction. Without it the learning was not finished.
-LEARNT = "learnt"
 ALPHAS = (0.5, 1.0)
 # How far below 1 the cosine of two documents is that are one: neither is the other's rival.
 SAME = 1e-5
@@ -192,10 +189,9 @@ def adapt_index(
     decide how far queries are moved; where they do not improve beyond chance, nothing is
     prescribed. `argus tune undo` takes it out again.
 
-    profiles: scenario profiles by document id, or a path for `read_profiles`. A correction is never
-    learnt twice. queries, qrels: for an evaluation before and after. device: of the encoder
-    and the learning. Raises InputError for bad input and for needs of other documents alone,
-    ArgusError where none can be embedded.
+    profiles: scenario profiles by document id, or a path for `read_profiles`. queries, qrels: for
+    an evaluation before and after. device: of the encoder and the learning. Raises InputError for
+    bad input and for needs of other documents alone, ArgusError where none can be embedded.
 
     Args:
         index: Folder from argus index build.
@@ -242,7 +238,7 @@ def adapt_index(
     home.open()
     is_there = remedy in {r.remedy for r in views.header.recipes}
     is_told = is_in_index(views, remedy, by_recipe=True)
-    learnt, counts = _earlier(home) or _learn(
+    learnt, counts = _learn(
         views, model, documents, needs, config, home, record, check_device(device)
     )
     file = home / CORRECTION if learnt["alpha"] else None
@@ -285,21 +281,6 @@ def section(folder: Path, adapt: Mapping[str, Any]) -> Section:
         brief=f"held-out needs, mean reciprocal rank: {held['mean_before']:.3f} → "
         f"{held['mean_after']:.3f}"
     )
-
-
-def _earlier(home: ArtifactFolder) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """Return figures and needs of an earlier run. None if it is unfinished or its file gone."""
-    note = home.read_json(MADE)
-    if LEARNT not in note or "needs" not in note:
-        return None
-    with reading(home / MADE, "is damaged", expected="the file as Argus wrote it", fix=WRITTEN):
-        learnt, counts = dict(note[LEARNT]), dict(note["needs"])
-        alpha = float(learnt["alpha"])
-    if alpha:
-        if not (home / CORRECTION).is_file():
-            return None
-        read_correction(home / CORRECTION)
-    return learnt, counts
 
 
 def _learn(
@@ -359,7 +340,7 @@ def _learn(
         correction = QueryCorrection(taught.u, taught.w, taught.alpha, encoder.fingerprint)
         correction.save(home.own(CORRECTION))
     about = {"remedy": home.path.name, "kind": ADAPT, "at": utc_now(), "relied_on": []}
-    home.write_json(MADE, {**about, LEARNT: learnt, "needs": counts})
+    home.write_json(MADE, {**about, "learnt": learnt, "needs": counts})
     return learnt, counts
 
 

@@ -100,13 +100,6 @@ class GridConfig:
     def __post_init__(self) -> None:
         for weight in self.weights:
             check_weight(weight)
-        if not self.components or not self.weights:
-            raise InputError(
-                f"a grid of {len(self.components)} components and {len(self.weights)} λ",
-                expected="at least one of each",
-                fix="Leave out --component and --lambda for all of them.",
-                where="--lambda" if self.components else "--component",
-            )
         object.__setattr__(self, "weights", tuple(sorted(set(map(float, self.weights)))))
 
     @property

@@ -4,8 +4,8 @@ The released teacher data (`key_points`; no state) and rows without a state, as 
 are read, too. A file holds a row for every document that was tried: what is noise or failed says
 why, and counts as a document without scenarios. Small models answer in many shapes: needs and
 explanations as one object (step 3 of the paper's prompt), "key points" for aspects, a need without
-explanation, the same need again and again. What can be used is kept and the rest is named. An
-answer with nothing to use fails with the reasons.
+explanation, the same need again and again. What can be used is kept. An answer with nothing to use
+fails with the reasons.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def write_profiles(path: Path, profiles: Iterable[Profiled]) -> Path:
     rows = []
     for p in profiles:
         fields = profile_fields(p.profile) if p.profile is not None else {}
-        rest = {"reason": p.reason, "notes": p.notes, "source": p.source}
+        rest = {"reason": p.reason, "source": p.source}
         row = {"_id": p.doc_id, "state": str(p.state), **fields}
         rows.append(row | {name: value for name, value in rest.items() if value})
     write_jsonl(path, rows)
@@ -81,8 +81,8 @@ def profile_fields(profile: ScenarioProfile) -> dict[str, Any]:
 def read_profiles(path: Path | str, *, coerce_ids: bool = False) -> dict[str, Profiled]:
     """Read profiles by document id: a file, or a folder that holds profiles.jsonl.
 
-    Rows of state ok are validated as a generator's answer is: what cannot be used in one is noted,
-    and one of which nothing can be used is FAILED with the reason. Raises InputError, with the
+    Rows of state ok are validated as a generator's answer is: what cannot be used in one is left
+    out, and one of which nothing can be used is FAILED with the reason. Raises InputError, with the
     line, for another file, an unknown state and a document that comes twice.
     """
     path = file_in(Path(path), FILE)
@@ -124,15 +124,12 @@ def first_problem(error: ValidationError) -> Any:
     return error.errors(include_url=False, include_input=False, include_context=False)[0]
 
 
-def from_answer(
-    doc_id: str, answer: ProfileAnswer, *, notes: tuple[str, ...] = (), source: str = ""
-) -> Profiled:
+def from_answer(doc_id: str, answer: ProfileAnswer, *, source: str = "") -> Profiled:
     """Return the outcome of a document whose answer was valid."""
     if answer.noise:
         reason = "the generator found nothing that anyone could need"
-        return Profiled(doc_id, ProfileState.NOISE, None, reason, notes, source)
-    profile, left_out = answer.profile()
-    return Profiled(doc_id, ProfileState.OK, profile, "", notes + left_out, source)
+        return Profiled(doc_id, ProfileState.NOISE, None, reason, source)
+    return Profiled(doc_id, ProfileState.OK, answer.profile(), "", source)
 
 
 def _profiled(doc_id: str, row: Row) -> Profiled:
@@ -144,33 +141,11 @@ def _profiled(doc_id: str, row: Row) -> Profiled:
             fix="Leave it out for profiles written by hand.",
             where=row.at("state"),
         )
-    reason, source = str(values.get("reason") or ""), str(values.get("source") or "")
+    source = str(values.get("source") or "")
     if state != ProfileState.OK:
-        return Profiled(doc_id, ProfileState(state), None, reason, read_notes(values), source)
-    if values.get("state") and (profile := _as_written(values)) is not None:
-        return Profiled(doc_id, ProfileState.OK, profile, "", read_notes(values), source)
+        reason = str(values.get("reason") or "")
+        return Profiled(doc_id, ProfileState(state), None, reason, source)
     return read_fields(doc_id, values, source)
-
-
-def _as_written(values: Mapping[str, Any]) -> ScenarioProfile | None:
-    """Return the profile of a row that `write_profiles` wrote. None where it was changed since."""
-    try:
-        pairs = [(s["information_need"], s["explanation"]) for s in list(values["scenarios"])]
-        topic, aspects = values["main_topic"], tuple(values["key_aspects"])
-    except (KeyError, TypeError):
-        return None
-    texts = [text for pair in pairs for text in pair]
-    if not pairs or not all(isinstance(text, str) for text in (topic, *aspects, *texts)):
-        return None
-    if not all(text.strip() for text in texts):
-        return None
-    return ScenarioProfile(topic, aspects, tuple(Scenario(*pair) for pair in pairs))
-
-
-def read_notes(values: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the notes of a row."""
-    notes = values.get("notes")
-    return tuple(map(str, notes)) if isinstance(notes, list) else ()
 
 
 def scenario_views(
@@ -252,21 +227,12 @@ class ProfileAnswer(BaseModel):
         reasons = "; ".join(left_out[:3]) or "the list of scenarios is empty"
         raise ValueError(f"no scenario that can be used ({reasons})")
 
-    def profile(self) -> tuple[ScenarioProfile, tuple[str, ...]]:
-        """Return the usable part, and the omissions."""
-        items = list(_usable(self.scenarios))
-        usable = [item for item in items if isinstance(item, Scenario)]
-        first = tuple(usable[:MOST_SCENARIOS])
+    def profile(self) -> ScenarioProfile:
+        """Return the usable part."""
+        usable = [item for item in _usable(self.scenarios) if isinstance(item, Scenario)]
         aspects = tuple(dict.fromkeys(a.strip() for a in self.key_aspects if a.strip()))
-        left_out = [item for item in items if isinstance(item, str)]
-        if len(usable) > len(first):
-            left_out.append(f"{len(usable) - len(first)} scenarios beyond the first {len(first)}")
-        topic = self.main_topic
-        if repeats_itself(topic):
-            topic, left_out = "", [*left_out, "the main topic repeats itself"]
-        elif not topic:
-            left_out.append("there is no main topic")
-        return ScenarioProfile(topic, aspects, first), tuple(left_out)
+        topic = "" if repeats_itself(self.main_topic) else self.main_topic
+        return ScenarioProfile(topic, aspects, tuple(usable[:MOST_SCENARIOS]))
 
 
 def _usable(scenarios: list[ScenarioAnswer]) -> Iterator[Scenario | str]:

@@ -73,7 +73,6 @@ class Profiled:
 
     profile: only where the state is OK.
     reason: reason for no scenarios, or for noise.
-    notes: omissions from an answer that could be used, or of a document that was too long.
     source: provenance as JSON: model and prompt hash. "" for profiles that were written by hand.
     """
 
@@ -81,7 +80,6 @@ class Profiled:
     state: ProfileState
     profile: ScenarioProfile | None = None
     reason: str = ""
-    notes: tuple[str, ...] = ()
     source: str = ""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -51,8 +50,6 @@ class ProfileResult(Result):
     documents.failed: documents without a profile that can be used.
     failures.reason: why it failed.
     failures.documents: documents of which that is so.
-    notes.note: omissions.
-    notes.documents: documents of which that is so.
     language_model: cost of writing.
     """
 
@@ -72,8 +69,6 @@ class ProfileResult(Result):
         )
         for failure in summary["failures"][:3]:
             yield f"failed, {failure['documents']:,} documents: {failure['reason']}"
-        for note in summary["notes"][:3]:
-            yield f"noted, {note['documents']:,} documents: {note['note']}"
         yield spent(summary["language_model"])
         yield f"profiles: {self.folder / FILE}"
 
@@ -151,14 +146,10 @@ def summarise(profiles: Mapping[str, Profiled]) -> dict[str, Any]:
     states = Counter(str(p.state) for p in profiles.values())
     failed = (p.reason for p in profiles.values() if p.state is ProfileState.FAILED)
     reasons = Counter(reason.partition("; it begins ")[0] for reason in failed)
-    notes = Counter(  # without numbers of scenarios, so that equal ones are counted together
-        re.sub(r"scenario \d+ ", "a scenario ", note) for p in profiles.values() for note in p.notes
-    )
     return {
         "documents": {"total": len(profiles), **{str(s): states[s] for s in ProfileState}},
         "scenarios": sum(len(p.profile.scenarios) for p in profiles.values() if p.profile),
         "failures": [{"reason": r, "documents": n} for r, n in reasons.most_common(20)],
-        "notes": [{"note": note, "documents": n} for note, n in notes.most_common(20)],
     }
 
 

@@ -240,19 +240,13 @@ def _add(
 
 
 def _choice_lines(choice: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the choice, its worth, and its cost to other documents."""
+    """Yield the choice and its worth."""
     yield (
         f"chosen by {choice['needs']:,} held-out needs of {choice['documents']:,} documents: "
         f"{choice['component']} at λ = {choice['lambda']:g}, mean reciprocal rank "
         f"{choice['mrr']['mean']:.3f} ({choice['mrr']['low']:.3f} to {choice['mrr']['high']:.3f}); "
         f"M+E at 0.7 {choice['usual']['mean']:.3f}, documents alone {choice['alone']['mean']:.3f}"
     )
-    gain = choice["to_usual"]
-    if gain["low"] is not None and gain["high"] is not None:
-        yield (
-            f"against M+E at 0.7 {gain['mean']:+.3f} ({gain['low']:+.3f} to {gain['high']:+.3f}), "
-            "chosen on the other half of the documents"
-        )
 
 
 def choose(

@@ -116,13 +116,6 @@ class StudyConfig:
     def __post_init__(self) -> None:
         check_settings(self)
         object.__setattr__(self, "versus", tuple(Versus(v) for v in dict.fromkeys(self.versus)))
-        if not self.versus:
-            raise InputError(
-                "nothing to compare with",
-                expected=f"one of {', '.join(Versus)}, or both",
-                fix="Leave it out for both.",
-                where="--versus",
-            )
         if self.raters is not None and self.raters < self.judges:
             raise InputError(
                 f"{self.raters} sheets for {self.judges} judges of each pair",

@@ -14,7 +14,6 @@ from argus.indexes.recipe import CORRECTION, DocumentNumbers, read_correction
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 from argus.remedies.undo import list_remedies, rollback
-from argus.scenarios import adapt
 from argus.scenarios.adapt import AdaptConfig, adapt_index
 from tests.support.adapting import (
     DOCUMENTS,
@@ -127,7 +126,6 @@ def test_killed_before_it_counts_the_index_is_as_before(index, built, learnt, mo
             adapt_index(index, profiles=NEEDS, config=QUICK, encoder=Turned())
     assert (index / "remedies" / learnt.remedy / CORRECTION).is_file()
     assert list_remedies(index) == [] and run_of(index) == run_of(built)
-    monkeypatch.setattr(adapt, "learn", None)  # what was learnt is taken as it is
     adapt_index(index, profiles=NEEDS, config=QUICK, encoder=Turned())
     assert run_of(index) == run_of(learnt.index.path)
 

@@ -188,8 +188,6 @@ def test_profiles_of_another_corpus_are_named(minilm, tmp_path):
         ({"k": 0}, "0; expected a whole number from 1"),
         ({"k": 5, "pool": 4}, "k=5 with a pool of N=4"),
         ({"weights": (1.2,)}, "λ = 1.2"),
-        ({"weights": ()}, "a grid of 1 components and 0 λ"),
-        ({"components": ()}, "a grid of 0 components and 5 λ"),
     ],
 )
 def test_settings_that_mean_nothing_are_named(config, message):

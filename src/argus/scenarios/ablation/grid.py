@@ -61,13 +61,6 @@ class Documents:
     vectors: FloatArray
     profiles: Mapping[str, Profiled]
 
-    def only(self, ids: Collection[str]) -> Documents:
-        """Return the corpus of these documents alone."""
-        rows = [i for i, id_ in enumerate(self.ids) if id_ in ids]
-        order = [self.ids[i] for i in rows]
-        profiles = {id_: self.profiles[id_] for id_ in order if id_ in self.profiles}
-        return Documents(order, self.vectors[rows], profiles)
-
     def placebo(self, rng: np.random.Generator) -> Documents:
         """Return the corpus with the profiles exchanged: each document bears another's.
 

@@ -75,8 +75,6 @@ class AblateResult(Result):
 
     headline: the measure that cells are judged by.
     measures: measures that were taken.
-    components: components of the grid.
-    weights: weights λ of the grid.
     depth: documents per list.
     placebos: draws of scenarios of other documents.
     documents.total: documents of the corpus.
@@ -254,8 +252,6 @@ def _counts(source: Source, vectors: Vectors, config: AblateConfig) -> dict[str,
     return {
         "headline": config.measures[0],
         "measures": list(config.measures),
-        "components": [str(c) for c in config.components],
-        "weights": list(config.weights),
         "depth": config.depth,
         "placebos": config.placebos,
         "queries": {

@@ -26,9 +26,8 @@ from argus.encoders import Encoder, EncoderConfig
 from argus.jobs.recorded_model import require_answers
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, keep_input, require_some
-from argus.measures.slices import Trials, slice_lines, slicings
 from argus.reports import write_report
-from argus.reports.section import Section, slices_table
+from argus.reports.section import Section
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import input_path
 from argus.retrievers.opening import Answerer, answers_of, require_known
@@ -42,7 +41,6 @@ from argus.scenarios.needs.risk import (
     read_source,
     risk_lines,
     risk_table,
-    write_slices,
 )
 from argus.scenarios.profile import Profiled, needs
 from argus.scenarios.tables import schema
@@ -97,8 +95,6 @@ class ServedNeedsResult(Result):
             f"found in the top {summary['k']}: {share['mean']:.1%} of a document's needs "
             f"({share['low']:.1%} to {share['high']:.1%})"
         )
-        if slices := summary.get("slices"):
-            yield from slice_lines(slices)
         yield from note_lines(summary["retriever"], summary["needs"]["total"])
         yield from risk_lines(summary)
 
@@ -121,7 +117,7 @@ def ask_needs(
 ) -> ServedNeedsResult:
     """Ask a retriever for every document by its own information needs, as it serves them.
 
-    corpus, profiles, out, model, judged: as for `argus.scenarios.audit_needs`. Of config, k, by and
+    corpus, profiles, out, model, judged: as for `argus.scenarios.audit_needs`. Of config, k and
     who is drawn count. retriever, asking, encoder: as for `argus.evaluation.compare_retrievers`.
     Raises InputError for bad input and where no result is a document of the corpus, ArgusError
     where the retriever fails on every need.
@@ -131,11 +127,10 @@ def ask_needs(
         corpus, profiles, config, fields=fields, limit=limit, judged=judged,
         writes=model is not None,
     )  # fmt: skip
-    slices = slicings(source.documents, config.by)
     folder, k = ArtifactFolder(Path(out), fresh=fresh), config.k
     settings = {name: getattr(config, name) for name in ("k", "sample", "parent_field")}
     described = {"limit": limit, "model": model.described() if model else None}
-    record = Record(JOB, {**settings, **described, "by": list(config.by)}, source.inputs)
+    record = Record(JOB, {**settings, **described}, source.inputs)
     check_folder(folder, record)
     if model is not None:  # its answers are kept before the retriever is opened
         keep_input(folder, [input_path(retriever)])
@@ -186,7 +181,6 @@ def ask_needs(
         own = shares[documents[i]["id"]]
         documents[i] |= {"needs": len(own), "found": sum(own) / len(own)}
     found = np.array([documents[i]["found"] for i in measured])
-    trials = Trials(f"found in the top {k} by their needs", np.array(measured, np.int64), found)
     summary: dict[str, Any] = {
         "k": k,
         "documents": counts,
@@ -199,7 +193,6 @@ def ask_needs(
         **({"language_model": writer.summary()} if writer is not None else {}),
         "retriever": note_of(name, answers),
         "profiles_elsewhere": source.elsewhere,
-        **write_slices(folder, "needs_served_slices", slices, [trials]),
     }  # fmt: skip
     table = pa.Table.from_pylist(documents, schema=_DOCUMENTS)
     by_need = pa.Table.from_pylist(rows, schema=_NEEDS)
@@ -222,7 +215,4 @@ def brief(summary: Mapping[str, Any]) -> str:
 
 def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     """Build the report's section of the table of risk."""
-    tables = {RISK: risk_table(folder, RISK)}
-    if "slices" in summary:
-        tables["needs_served_slices"] = slices_table(folder, "needs_served_slices")
-    return Section({}, tables, brief(summary))
+    return Section({}, {RISK: risk_table(folder, RISK)}, brief(summary))

@@ -17,7 +17,7 @@ import numpy as np
 
 from argus.data.documents import ID_FIELDS, check_limit, find_file, read_queries
 from argus.data.provenance import content_hash
-from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
+from argus.data.rows import id_value, pick_field, read_rows, text_value
 from argus.data.types import FloatArray, Qrels, Query, Run, State
 from argus.encoders import EmbeddingStore, embed
 from argus.encoders import queries as as_queries
@@ -76,16 +76,21 @@ def read_questions(
     path = Path(queries) if isinstance(queries, (str, Path)) else None
     if isinstance(queries, (str, Path)):
         queries = read_queries(Path(queries), coerce_ids=coerce_ids)
+    if answers is None:  # they stand beside the questions
+        answers = path if path is None or path.is_file() else find_file(path, ["queries"])
     if answers is None:
-        references = _answers_beside(path, coerce_ids)
-    elif isinstance(answers, (str, Path)):
-        references = read_texts(answers, ANSWER_FIELDS, "answer", coerce_ids=coerce_ids)
-    else:
-        references = dict(answers)
+        raise InputError(
+            "no reference answers",
+            expected="an answer per question, which the judge compares with",
+            fix="Give --answers FILE with the columns query_id and answer.",
+            where="--answers",
+        )
+    if isinstance(answers, (str, Path)):
+        answers = read_texts(answers, ANSWER_FIELDS, "answer", coerce_ids=coerce_ids)
     reasons: dict[str, str] = {}
     questions = []
     for query in queries:
-        reference = references.get(query.id, "")
+        reference = answers.get(query.id, "")
         if not query.text.strip():
             reasons[query.id] = NO_TEXT
         elif not reference.strip():
@@ -97,7 +102,7 @@ def read_questions(
     if not questions:
         why = "; ".join(sorted(set(reasons.values())))
         lacks = reasoned is not None and not reasoned.keys() & {query.id for query in queries}
-        others = reasoned if reasoned is not None and lacks else references
+        others = reasoned if reasoned is not None and lacks else answers
         some = [repr(min(ids, default="")) for ids in (reasons, others)]
         raise InputError(
             f"no question can be asked ({why}): the queries have ids such as {some[0]}, "
@@ -117,27 +122,6 @@ def draw(questions: Sequence[Q], limit: int | None, seed: int) -> list[Q]:
         return list(questions)
     order = np.random.default_rng(seed).permutation(len(questions))
     return [questions[i] for i in sorted(order[:limit].tolist())]
-
-
-def _answers_beside(queries: Path | None, coerce_ids: bool) -> dict[str, str]:
-    """Return the answers in the file of queries itself, or in its `metadata` (BEIR)."""
-    file = queries if queries is None or queries.is_file() else find_file(queries, ["queries"])
-    beside = {}
-    for row in read_rows(file) if file else ():
-        metadata = row.values.get("metadata")
-        rows = [row, *([Row(metadata, row.file, row.line)] if isinstance(metadata, dict) else [])]
-        place = next(((r, f) for r in rows for f in ANSWER_FIELDS if f in r.values), None)
-        if place is not None:
-            id_field = pick_field(row, (*ID_FIELDS, *QUERY_ID_FIELDS), what="id")
-            beside[id_value(row, id_field, coerce=coerce_ids)] = text_value(*place)
-    if not beside:
-        raise InputError(
-            f"no reference answers: the queries have none of the fields {', '.join(ANSWER_FIELDS)}",
-            expected="an answer per question, which the judge compares with",
-            fix="Give --answers FILE with the columns query_id and answer.",
-            where=file or "--answers",
-        )
-    return beside
 
 
 def read_texts(

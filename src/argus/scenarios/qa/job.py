@@ -140,17 +140,8 @@ class QAConfig(QASettings):
 
     def described(self) -> dict[str, object]:
         """Return the settings that change the outcome. No secret, no pace, no budget."""
-        return {
-            "votes": self.votes,
-            "k": self.k,
-            "weight": self.weight,
-            "max_chars": self.max_chars,
-            "resamples": self.resamples,
-            "seed": self.seed,
-            "questions": self.limit,
-            "model": _described(self.model),
-            "judge": _described(self.judging),
-        }
+        models = {"model": _described(self.model), "judge": _described(self.judging)}
+        return {**vars(self), **models}
 
 
 def _described(model: AnyConfig) -> dict[str, object]:
@@ -191,10 +182,7 @@ class QAResult(Result):
     comparisons.found: paired difference of the scores. None without a question measured in both.
     gold: relevant documents that the index lacks. None without judgements.
     agreement.answers: answers with more than one vote.
-    agreement.votes: votes on them.
-    agreement.mean_difference: mean difference of two votes on one answer. None without.
     agreement.alpha: Krippendorff's alpha of the votes. None where it is not defined.
-    agreement.no_alpha: why it is not defined. Empty where it is.
     language_model: model and use, by stage.
     language_model.prompts: prompts that were needed.
     language_model.cached: of these, prompts that the ledger answers.
@@ -235,11 +223,10 @@ class QAResult(Result):
                     f"{change['unchanged']:,} the same)"
                 )
         agreement = summary["agreement"]
-        if agreement["mean_difference"] is not None:
-            alpha = "none" if agreement["alpha"] is None else f"{agreement['alpha']:.3f}"
+        if agreement["alpha"] is not None:
             yield (
-                f"votes on one answer differ by {agreement['mean_difference']:.1f} on average "
-                f"(Krippendorff's alpha {alpha}, {agreement['answers']:,} answers)"
+                f"votes on one answer agree by Krippendorff's alpha {agreement['alpha']:.3f} "
+                f"({agreement['answers']:,} answers)"
             )
         for note in summary["notes"]:
             yield f"note: {note}"
