@@ -37,7 +37,7 @@ from argus.generative.failures.judging import (
     estimate_judging,
     judge_passages,
 )
-from argus.generative.failures.measures import UNANNOTATED, to_table
+from argus.generative.failures.measures import to_table
 from argus.generative.failures.measuring import (
     Measurements,
     Setup,
@@ -192,7 +192,7 @@ def analyse_failures(
         if len(systems) == 2 and compared is None:
             missing.append("The two outputs have no question in common: they are not compared.")
         missing += lacking(system["figures"] for system in summary["systems"])
-        missing += _needs(config, setup.qrels, opened, measured)
+        missing += _needs(setup.qrels, opened, measured)
         summary["needs"] = [*missing, *_replay_needs(opened, replays)]
         judged = verdicts.table if verdicts else None
         _write_files(folder, systems, paired, summary, lost, judged)
@@ -310,7 +310,6 @@ def _problems(measured: Measurements) -> list[dict[str, Any]]:
 
 
 def _needs(
-    config: FailureConfig,
     qrels: Qrels | None,
     outputs: Sequence[Output],
     measured: Sequence[Measurements],
@@ -329,10 +328,6 @@ def _needs(
                 f"No positive is among the passages of {output.name}, for no question: check that "
                 "both have ids of one scheme."
             )
-    if config.llm is None and any(
-        row["answer_outcome"] == UNANNOTATED for one in measured for row in one.rows
-    ):
-        yield "Whether unannotated passages answer the question needs --llm."
 
 
 def _replay_needs(
