@@ -19,10 +19,10 @@ def test_an_edge_to_an_unknown_id_names_line_field_and_option(text, refused, cor
 @pytest.mark.parametrize(
     ("name", "content", "where"),
     [
-        ("e.csv", "left,right\nd00,d01\n", "line 2: columns are 'left', 'right'; expected an edge"),
+        ("e.csv", "left,right\nd00,d01\n", "line 2: no edge's end field among 'left', 'right'"),
         ("e.tsv", "d00\tr\td01\textra\n", "line 1: 4 columns; expected 3 (subject, relation"),
         ("e.tsv", "d00\tr\td01\nd00\td01\n", "line 2: 2 columns; expected 3 columns"),
-        ("e.jsonl", '{"a": "d00"}\n', "line 1: columns are 'a'; expected an edge's end in one of"),
+        ("e.jsonl", '{"a": "d00"}\n', "line 1: no edge's end field among 'a'"),
     ],
 )
 def test_edges_with_wrong_columns_name_line_and_columns(

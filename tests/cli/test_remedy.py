@@ -29,7 +29,7 @@ def test_a_budget_and_a_refusal_end_with_2_and_change_nothing(remedy, endpoint, 
     assert ": the next request might pass the budget" in ran.err
     ran = remedy("synthesize", *model, "--max-total-tokens", 10)
     assert (ran.code, ran.out) == (2, "")
-    assert "the next request might pass the budget: 10 tokens" in ran.err
+    assert "the next request might pass the budget" in ran.err
     assert endpoint.requests == []
     ran = remedy("synthesize", *model, "--budget", 1)
     assert (ran.code, ran.out) == (2, "")

@@ -55,7 +55,6 @@ def test_an_index_and_a_store_bring_back_the_same(command, tmp_path):
     [
         ("evaluate --retriever a.py --out out", "0 indexes, 1 retrievers and 0 runs; expected two"),
         ("evaluate --retriever a.py --run r.trec --run s.trec", "1 retrievers and 2 runs"),
-        ("evaluate @a @b --at-once 2", "--at-once: is not read where folders are compared"),
         ("evaluate --retriever nothing --retriever @mine.py --queries @queries.jsonl --out out",
          "--retriever: 'nothing' names no retriever"),
         ("explain q d --retriever none.py", "none.py: no such file"),

@@ -29,7 +29,6 @@ def store(tmp_path_factory, shared, minilm):
         (("check", "--corpus", "STORE", "--store-metric", "l2"), "--store-metric"),
         (("check", "--corpus", "STORE", "--vector-field", "other"), "no vector field 'other'"),
         (("check", "--corpus", "STORE", "--store-key-env", "NO_KEY"), "--store-key-env"),
-        (("check", "--corpus", "STORE", "--template", "title"), "--template"),
         (("index", "build", "--corpus", "STORE", "--text-field", "body"), "hold no text"),
         (("check", "--corpus", "FILE", "--template", "{titel}"), "--template"),
         (("research", "audit", "--corpus", "FILE", "--template", "{text}"), "--template"),
