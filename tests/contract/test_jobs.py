@@ -127,7 +127,8 @@ def test_bad_input_is_told_in_two_lines_and_writes_nothing(name: str, examples: 
     before = sorted(folder.rglob("*"))
     ran = examples.again(name, "bad")
     assert ran.code == 2 and file in ran.err, ran.err
-    assert "Traceback" not in ran.err and ran.err.strip().count("\n") <= 2, ran.err
+    said = ran.err.strip().rpartition("argus: ")[2]  # behind the records of a log, as it reads them
+    assert "Traceback" not in ran.err and said.count("\n") <= 2, ran.err
     assert sorted(folder.rglob("*")) == before
 
 

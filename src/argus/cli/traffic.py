@@ -74,7 +74,7 @@ def audit(
     from argus.traffic.job import audit_traffic
     from argus.traffic.reading import read_traffic
 
-    read = list(read_traffic(log, reading).preview())
+    read = read_traffic(log, reading).preview()
     if dry_run:
         return output.print_lines(read)
     for line in read:
