@@ -146,7 +146,7 @@ READERS: dict[str, tuple[bytes | Callable[[], bytes], Callable[[Path], object]]]
     "topics.json": (DPR, call("data.documents.read_topics")),
     "log.jsonl": (LOG, call("traffic.reading.read_traffic")),
     "edges.jsonl": (EDGES, call("authority.opening.read_edges")),
-    "rules.yaml": (RULES, call("authority.domains.load.load_domain")),
+    "rules.yaml": (RULES, call("authority.domains.reading.load_domain")),
     "suite.toml": (SUITE, call("suite.reading.read_suite")),
     "index.json": (header, lambda path: call("indexes.header.read_header")(path.parent)),
     "summary.json": (json.dumps({"exposure": COUNTS}).encode(), gate),
