@@ -50,21 +50,6 @@ with tempfile.TemporaryDirectory() as folder:
 print(json.dumps({"seconds": round(seconds, 2), "writing_s": round(writing, 2),
                   "peak_bytes_per_token_beyond_inputs": round(beyond / held.n_tokens, 1)}))
 """
-PROFILE = """
-import json, sys, time
-from dataclasses import asdict
-from argus.generative.index import NgramIndex, profile
-from benchmarks.ngram_build import resident_bytes
-index = NgramIndex.open(sys.argv[1])
-profile(index, (1,))  # compiles; reads the pages
-before = resident_bytes("VmRSS", reset_peak=True)
-start = time.perf_counter()
-found = profile(index)
-print(json.dumps({
-    "seconds": round(time.perf_counter() - start, 2),
-    "peak_bytes_per_token": round((resident_bytes("VmHWM") - before) / index.n_tokens, 1),
-    "lengths": [asdict(p) for p in found]}))
-"""
 
 
 def resident_bytes(field: str, *, reset_peak: bool = False) -> int:

@@ -35,7 +35,7 @@ from benchmarks.ngram_bars import (
     bars,
     published,
 )
-from benchmarks.ngram_build import PROFILE, build, files, in_child, load
+from benchmarks.ngram_build import build, files, load
 from tests.support.plain_ngrams import SortedSuffixes
 
 SAMPLES, ROUNDS, BATCH, BEAMS = 300, 3, 300, 15
@@ -54,7 +54,6 @@ def run(tokens: int = ngram_corpus.TOKENS) -> dict[str, Any]:
         "build": build(index, folder),
         "files": files(index),
         "load": load(index),
-        "profile": in_child(PROFILE, folder),
     }
     plain = SortedSuffixes(
         segment.text.tolist(), segment.suffixes.tolist(), segment.starts[:-1].tolist()
