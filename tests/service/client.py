@@ -1,5 +1,6 @@
 """Clients of the service in this process, and a server of it."""
 
+import socket
 import threading
 import time
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ class Client(TestClient):
 def run_in_a_thread(app, config):
     """Yield the port of an application that uvicorn serves as the command does."""
     listener = open_listener(config)
+    assert listener.proto == socket.IPPROTO_TCP, "asyncio sends at once only then"
     server = uvicorn.Server(uvicorn_config(app))
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
