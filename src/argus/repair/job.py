@@ -45,6 +45,7 @@ from argus.scenarios.profiles import profile_documents
 from argus.settings import INDEX, OUTPUT, Option, Options
 from argus.verdict.verdict import BLEND_MEASURED
 
+MOST_QUESTIONS = 100_000  # that anybody judges
 JOB = "repair"
 TABLE = "repair_questions"
 HOME = "repair"  # folder of an index for the last repair's receipt
@@ -299,6 +300,8 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         )
         needed = min((t["needed"] for t in summary["trials"] if t["needed"]), default=None)
         few = f". Too few questions: about {needed:,} would tell" if needed else ""
+        if needed and needed > MOST_QUESTIONS:
+            few = ". No number of questions that could be judged would tell so small a difference"
         yield f"kept: nothing; {why}{few}. `argus tune apply blend` adds the default unproven"
 
 
