@@ -65,7 +65,9 @@ _RANDOM = re.compile(r"(?<![\w/.+-])[A-Za-z0-9+/_-]{24,500}={0,2}(?![\w/.])")
 _HEX = re.compile(r"[0-9a-fA-F]{32,128}")
 MIN_BITS = 3.7
 """Bits per character of letters and digits that are drawn, not written."""
-_MAIL = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]{1,64}\s?[@\uff20]\s?[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
+_MAIL = re.compile(
+    r"[\w.!#$%&'*+/=?^`{|}~-]{1,64}+\s?[@\uff20]\s?[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"
+)
 _IBAN = re.compile(r"\b[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]{4}){2,7}(?:[ -]?[A-Za-z0-9]{1,3})?\b")
 _GAP = re.compile("[ -]")
 MIN_IBAN = 15
