@@ -104,11 +104,13 @@ class Writes:
     """In a setting's type: the command writes to the file or folder that it names.
 
     default: from all options, where the command writes without this one. None: nowhere. alone:
-    where this option is set, the command writes there and nowhere else. A flag: nowhere.
+    where this option is set, the command writes there and nowhere else. A flag: nowhere. marks:
+    of a file that is written at once, words that one of Argus has: any other file is kept.
     """
 
     default: Callable[[Mapping[str, Any]], object] = lambda _options: None
     alone: bool = False
+    marks: tuple[str, ...] = ()
 
 
 CORPUS, INDEX = Reads("corpus"), Reads("index")

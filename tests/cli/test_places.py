@@ -98,6 +98,30 @@ def test_texts_of_documents_steer_no_terminal(place, argus):
     assert not {"\x1b", "\x07", "\u202e"} & set(ran.out)
 
 
+MINE = [
+    b'{"_id": "mine", "text": "years of work"}\n',
+    b"\x89PNG\r\n",
+    b"<!doctype html><title>Mine",
+]
+
+
+@pytest.mark.parametrize("mine", MINE)
+@pytest.mark.parametrize(
+    "words",
+    [
+        "gate out --max-never-retrieved-share 1 --junit mine",
+        "gate out --max-never-retrieved-share 1 --markdown mine",
+        "authority propose --records records.jsonl --to mine",
+        "authority accept reviewed.csv --to mine",
+    ],
+)
+def test_a_file_of_somebody_elses_is_not_written_over(words, mine, place, argus):
+    (place / "mine").write_bytes(mine)
+    ran = argus(*words.split())
+    assert ran.code == 2 and "mine is there, and is not what this option writes" in ran.err
+    assert (place / "mine").read_bytes() == mine
+
+
 def test_what_argus_wrote_is_written_again(place, argus):
     (place / "records.jsonl").write_text(
         '{"_id": "a", "text": "Rule 1 is law.", "date": "2020-01-01"}\n'

@@ -134,7 +134,8 @@ def test_a_gate_writes_over_no_file_that_a_link_leads_to(argus, place, tmp_path,
     victim = tmp_path / "authorized_keys"
     victim.write_text("ssh-ed25519 mine\n")
     (tmp_path / "gate.out").symlink_to(victim)
-    argus("gate", "place", "--max-never-retrieved-share", "1", option, "gate.out")
+    ran = argus("gate", "place", "--max-never-retrieved-share", "1", option, "gate.out")
+    assert ran.code == 2 and "is there, and is not what this option writes" in ran.err
     assert victim.read_text() == "ssh-ed25519 mine\n"
 
 

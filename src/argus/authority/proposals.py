@@ -26,7 +26,7 @@ from argus.data.writing import replacing, write_jsonl
 from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.knowledge.names import is_whole_word, leftmost_longest, without_surrogates
-from argus.settings import OUTPUT, Option
+from argus.settings import Option, Writes
 
 Pair = tuple[str, str]  # superseder and superseded
 KINDS = ("stated", "stated with doubt", "newer version", "same title")
@@ -77,7 +77,9 @@ class ProposalResult(Result):
 def propose_supersessions(
     records: Path | str | Sequence[Record],
     *,
-    out: Annotated[Path | str, Option(("--to",)), OUTPUT],
+    out: Annotated[
+        Path | str, Option(("--to",)), Writes(marks=("decision,superseder,superseded,kind,",))
+    ],
     rules: Annotated[Path | str | None, Option(is_name=True)] = None,
     known: Path | None = None,
 ) -> ProposalResult:
@@ -120,7 +122,11 @@ def propose_supersessions(
 def accept_proposals(
     file: Annotated[Path | str, Option(argument="PROPOSALS")],
     *,
-    out: Annotated[Path | str, Option(("--to",)), OUTPUT],
+    out: Annotated[
+        Path | str,
+        Option(("--to",)),
+        Writes(marks=('"superseder": ', '"superseded": ', '"rule": ', '"evidence": ')),
+    ],
 ) -> ProposalResult:
     """Write the accepted ones of PROPOSALS as edges with their evidence, for --edges.
 

@@ -13,7 +13,7 @@ from argus.cli.groups import example
 from argus.cli.signatures import with_blocks
 from argus.evaluation.gate import GateBounds
 from argus.jobs import options as o
-from argus.settings import OUTPUT
+from argus.settings import OUTPUT, Writes
 
 
 @example("argus gate report/ --max-low-rps-share 0.5")
@@ -25,8 +25,8 @@ def gate(
     ],
     bounds: GateBounds,
     against: Path | None = None,
-    junit: Annotated[Path | None, OUTPUT] = None,
-    markdown: Annotated[Path | None, OUTPUT] = None,
+    junit: Annotated[Path | None, Writes(marks=("<testsuite",))] = None,
+    markdown: Annotated[Path | None, Writes(marks=("**Argus gate: ",))] = None,
     history: bool = False,
     job: str | None = None,
     before: int | None = None,

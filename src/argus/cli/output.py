@@ -1,4 +1,4 @@
-"""What a command prints: a summary in words, with the verdict and what comes next, or as JSON."""
+"""Print a result: in words, with its verdict and the next command, or as JSON."""
 
 from __future__ import annotations
 

@@ -143,6 +143,7 @@ def check_inputs(inputs: Mapping[str, Reads | CorpusName], values: Mapping[str, 
                 _check_corpus(one)
 
 
+BEGINNING = 2**16  # bytes of a file that are looked at for its marks
 # Characters that no name of a file to write may hold: an index's table cannot, lists are cut.
 STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -159,8 +160,11 @@ def places(outputs: Mapping[str, Writes], options: Mapping[str, Any]) -> list[st
 
 
 def check_outputs(outputs: Mapping[str, Writes], options: Mapping[str, Any]) -> None:
-    """Raise InputError for a name of control characters, and for a file that is read as well."""
-    for name in outputs:
+    """Raise InputError for a name of control characters, and for a file that is to stay.
+
+    That is one that another option names, or that Argus did not write.
+    """
+    for name, note in outputs.items():
         for place in _texts(options.get(name)):
             if STEERING.search(place):
                 raise InputError(
@@ -179,6 +183,20 @@ def check_outputs(outputs: Mapping[str, Writes], options: Mapping[str, Any]) -> 
                         fix="Name another file: what is there would be lost.",
                         where=_option(name),
                     )
+            if note.marks and file.is_file() and not _has(file, note.marks):
+                raise InputError(
+                    f"{file} is there, and is not what this option writes",
+                    expected="a place of its own",
+                    fix="Name another file: what is there would be lost.",
+                    where=_option(name),
+                )
+
+
+def _has(file: Path, marks: tuple[str, ...]) -> bool:
+    """Return whether the beginning of a file has all marks. An empty file may be written."""
+    with file.open("rb") as opened:
+        beginning = opened.read(BEGINNING)
+    return not beginning or all(mark.encode() in beginning for mark in marks)
 
 
 def check_characters(options: Mapping[str, Any]) -> None:

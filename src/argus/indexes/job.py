@@ -300,7 +300,7 @@ def delete_documents(
 
 @dataclass(frozen=True, repr=False)
 class CompactResult(Result):
-    """What a compaction freed.
+    """The bytes that a compaction freed.
 
     summary.index, views: path of the index, and its views.
     summary.bytes_before, bytes: bytes of the folder before, and now.

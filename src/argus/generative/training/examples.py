@@ -104,7 +104,7 @@ SPAN_WORDS = 10
 """Words of a span that is learnt (SEAL)."""
 TARGET_TOKENS = 64
 PLAIN_SHARE = 0.5
-"""Of sources for spans, those without markers: spans are searched for with and scored without."""
+"""Share of the sources of spans that have no markers, since spans are scored without."""
 COPIED = 0.5
 """Share of unsupervised spans that are drawn by similarity to their source, which teaches to find
 the source's words again. The rest is drawn evenly, which teaches the passage."""
