@@ -138,7 +138,7 @@ def build_kb(
                 (folder / REPORT).unlink(missing_ok=True)  # it and words are of older shards
                 (folder / KB_WORDS).unlink(missing_ok=True)
                 writer = KbWriter(folder.path)
-                counts = finish(work, writer.write, running, settings)
+                counts = finish(work, writer.write, settings)
                 facts = {
                     "argus": __version__, "key": key, "language": config.language,
                     "sample": config.sample, "damage": damage,

@@ -16,7 +16,6 @@ from typing import Annotated, Any
 import pyarrow as pa
 
 from argus.data.kb import ALIASES, ENTITIES, REDIRECTS, RELATIONS
-from argus.engine import Engine, Work
 from argus.errors import InputError
 from argus.knowledge.names import ground
 from argus.knowledge.raw import (
@@ -57,38 +56,117 @@ class AlignSettings:
         check_settings(self)
 
 
-DOUBLINGS = 3
-"""A chain is followed to 2**3 = 8 steps. One that is longer counts as a loop."""
 IS_REDIRECT = "(redirect IS NOT NULL AND reason IN ('', 'redirect'))"
 LOOP, NO_PAGE = "redirect loop", "redirect to no page"
-NO_ITEM = "no item"
 TAKEN = "article of another item"
 LINK = "link"
 """The property of hyperlinks."""
-Dropped = dict[str, int]
-"""Rows by reason."""
-_ITEM = f"""
-    SELECT id, TRY_CAST(substr(id, 2) AS BIGINT) AS number, article, disambiguation,
-        NOT {is_blank("label")} AS labelled, NOT {is_blank("description")} AS described
-    FROM items
+_ITEMS_OF_PAGES = f"""
+    CREATE OR REPLACE VIEW items AS SELECT title AS id,
+        coalesce(nullif(regexp_replace(title, '{BLANK}*\\([^()]*\\)$', ''), ''), title) AS label,
+        '' AS description, []::VARCHAR[] AS aliases, title AS article, false AS disambiguation
+    FROM pages WHERE NOT {IS_REDIRECT}
 """
-_REDIRECTS = f"""
+"""Without items every page has one: its title is the id."""
+_PAGES_OF_ITEMS = f"""
+    CREATE OR REPLACE VIEW pages AS SELECT article AS title, NULL::VARCHAR AS redirect,
+        CASE WHEN {is_blank("paragraph")} THEN 'no description' ELSE '' END AS reason, paragraph
+    FROM (SELECT article, min_by(description, id) AS paragraph FROM items
+          WHERE article IS NOT NULL GROUP BY article)
+"""
+"""Without pages an item's description is the paragraph of its article."""
+_FOLLOW = (
+    """
+    CREATE TABLE longer AS SELECT a.title, coalesce(b.at, a.at) AS at
+    FROM hop a LEFT JOIN hop b ON a.at = b.title
+    """,
+    "DROP TABLE hop",
+    "ALTER TABLE longer RENAME TO hop",
+)
+_OWNERS = (
+    # title, reason of every page but redirects
+    f"""
+    CREATE TABLE page AS SELECT title, CASE
+        WHEN reason IN ('broken XML', 'not an article') OR told.article IS NULL THEN reason
+        ELSE 'disambiguation' END AS reason
+    FROM pages LEFT JOIN (SELECT DISTINCT article FROM items WHERE disambiguation) told
+        ON title = told.article
+    WHERE NOT {IS_REDIRECT}
+    """,
+    # A chain is followed to 2**3 = 8 steps. One that is longer counts as a loop.
+    f"CREATE TABLE hop AS SELECT title, redirect AS at FROM pages WHERE {IS_REDIRECT}",
+    *(_FOLLOW * 3),
+    # of every title: page, where it lands; reason, of that page, or why there is none; direct,
+    # whether it is the page
+    f"""
+    CREATE TABLE landing AS
+    SELECT title, title AS page, reason, true AS direct FROM page
+    UNION ALL
+    SELECT hop.title, hop.at, CASE
+        WHEN again.title IS NOT NULL THEN '{LOOP}'
+        WHEN page.title IS NULL THEN '{NO_PAGE}'
+        ELSE page.reason END, false
+    FROM hop LEFT JOIN page ON hop.at = page.title LEFT JOIN hop again ON hop.at = again.title
+    """,
+    f"""
+    CREATE TABLE fate AS SELECT id, TRY_CAST(substr(id, 2) AS BIGINT) AS number, page, direct, CASE
+        WHEN article IS NULL THEN 'no article'
+        WHEN {is_blank("label")} THEN 'no label'
+        WHEN title IS NULL THEN 'article not in the dump'
+        WHEN reason <> '' THEN reason
+        WHEN disambiguation THEN 'disambiguation'
+        ELSE '' END AS reason
+    FROM items LEFT JOIN landing ON article = title
+    """,
+    # An item that names the article directly comes first, then one with a smaller number.
+    """
+    CREATE TABLE owner AS
+    SELECT page, arg_min(id, (NOT direct, coalesce(number, 1e18), id)) AS id
+    FROM fate WHERE reason = '' GROUP BY page
+    """,
+)
+_LOST = {
+    "items": f"""
+    SELECT reason FROM fate WHERE reason <> ''
+    UNION ALL
+    SELECT '{TAKEN}' FROM fate ANTI JOIN owner USING (id) WHERE reason = ''
+    """,
+    # A page that has no reason of its own lacks an item, or its label.
+    "pages": f"""
     SELECT CASE WHEN reason IN ('{LOOP}', '{NO_PAGE}') THEN reason ELSE 'redirect' END AS reason
     FROM landing WHERE NOT direct
-"""
-_TITLE_AS_LABEL = f"coalesce(nullif(regexp_replace(title, '{BLANK}*\\([^()]*\\)$', ''), ''), title)"
-_ENTITIES_OF_BOTH = """
+    UNION ALL
+    SELECT CASE WHEN page.reason <> '' THEN page.reason
+        WHEN unlabelled.page IS NOT NULL THEN 'no label' ELSE 'no item' END
+    FROM page ANTI JOIN owner ON page.title = owner.page
+    LEFT JOIN (SELECT DISTINCT page FROM fate WHERE reason = 'no label') unlabelled
+        ON page.title = unlabelled.page
+    """,
+}
+_RAW = {
+    "entities": """
     SELECT id, label, description, title AS article, paragraph
     FROM owner JOIN items USING (id) JOIN pages ON owner.page = pages.title
-"""
-_ENTITIES_OF_PAGES = f"""
-    SELECT title AS id, {_TITLE_AS_LABEL} AS label, '' AS description, title AS article, paragraph
-    FROM owner JOIN pages ON owner.page = pages.title
-"""
-_ENTITIES_OF_ITEMS = """
-    SELECT id, label, description, article, description AS paragraph
-    FROM owner JOIN items USING (id)
-"""
+    """,
+    "relations": f"""
+    SELECT subject, property, object, 'wikidata' AS source FROM statements
+    UNION ALL
+    SELECT a.id AS subject, '{LINK}' AS property, b.id AS object, 'hyperlink' AS source
+    FROM links LEFT JOIN owner a ON links.source = a.page
+    LEFT JOIN landing ON links.target = landing.title LEFT JOIN owner b ON landing.page = b.page
+    """,
+    "aliases": """
+    SELECT id, page AS alias, 'title' AS source FROM owner
+    UNION ALL
+    SELECT id, unnest(aliases), 'alias' FROM items JOIN owner USING (id)
+    UNION ALL
+    SELECT id, title, 'redirect' FROM landing JOIN owner USING (page) WHERE NOT direct
+    """,
+    "redirects": f"""
+    SELECT title, page AS target, id FROM landing LEFT JOIN owner USING (page)
+    WHERE NOT direct AND reason NOT IN ('{LOOP}', '{NO_PAGE}')
+    """,
+}
 
 
 def align(work: Path, settings: AlignSettings) -> dict[str, Any]:
@@ -104,8 +182,8 @@ def align(work: Path, settings: AlignSettings) -> dict[str, Any]:
     read is the sum of entities and all reasons.
     """
     announce("Aligning pages and items")
-    has = {name: any((work / name).glob("*.parquet")) for name in ("pages", "items")}
-    if not any(has.values()):
+    has = [name for name in ("pages", "items") if any((work / name).glob("*.parquet"))]
+    if not has:
         raise InputError(
             "no page and no item was read",
             expected="Parquet files in pages/ or items/",
@@ -116,205 +194,42 @@ def align(work: Path, settings: AlignSettings) -> dict[str, Any]:
     shutil.rmtree(partial, ignore_errors=True)
     try:
         with database(work, settings.memory_bytes) as db:
-            fates = _fates(db, work, has)
-            entities = db.count("owner")
-            if not entities:
-                reasons = "; ".join(
-                    f"{name}: "
-                    + (", ".join(f"{n:,} {r}" for r, n in rows["dropped"].items()) or "none usable")
-                    for name, rows in fates.items()
-                )
+            db.view("links", work / "links", LINKS)
+            db.view("statements", work / "statements", STATEMENTS)
+            again = {
+                "items": ("duplicate id", db.view("items", work / "items", ITEMS, key="id")),
+                "pages": ("duplicate title", db.view("pages", work / "pages", PAGES, key="title")),
+            }
+            if has == ["pages"]:
+                db.run(_ITEMS_OF_PAGES)
+            if has == ["items"]:
+                db.run(_PAGES_OF_ITEMS)
+            for statement in _OWNERS:
+                db.run(statement)
+            counts: dict[str, Any] = {
+                name: {
+                    "read": db.count(f"all_{name}"),
+                    "dropped": _some(db.groups(_LOST[name], "reason") | dict([again[name]])),
+                }
+                for name in has
+            }
+            counts["entities"] = db.count("owner")
+            if not counts["entities"]:
+                reasons = (f"{n:,} {r}" for name in has for r, n in counts[name]["dropped"].items())
                 raise InputError(
-                    f"no entity is left ({reasons})",
+                    f"no entity is left ({', '.join(reasons) or 'none usable'})",
                     expected="at least one article, or item, that can be used",
                     fix="Give dumps of one language and of about the same day, and that language "
                     f"with --lang (now {settings.language}); --min-words and --limit leave pages "
                     "out, too.",
                 )
-            for table, query in _raw_queries(has).items():
+            for table, query in _RAW.items():
                 db.write(query, partial / table / "000000.parquet")
         shutil.rmtree(raw, ignore_errors=True)
         partial.rename(raw)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-    return {**fates, "entities": entities}
-
-
-def _fates(db: Database, work: Path, has: dict[str, bool]) -> dict[str, Any]:
-    """Make `owner` (id, page) and `landing`. Return what was read and dropped of each dump."""
-    db.view("links", work / "links", LINKS)
-    db.view("statements", work / "statements", STATEMENTS)
-    again = {
-        "items": {"duplicate id": db.view("items", work / "items", ITEMS, key="id")},
-        "pages": {"duplicate title": db.view("pages", work / "pages", PAGES, key="title")},
-    }
-    dropped: dict[str, Dropped] = {}
-    if has["pages"] and has["items"]:
-        dropped["pages"], dropped["items"] = _fates_of_both(db)
-    elif has["pages"]:
-        dropped["pages"] = _fates_of_pages(db)
-    else:
-        dropped["items"] = _fates_of_items(db)
-    return {
-        name: {
-            "read": db.count(f"all_{name}"),
-            "dropped": reasons | {reason: n for reason, n in again[name].items() if n},
-        }
-        for name, reasons in dropped.items()
-    }
-
-
-def _follow_redirects(db: Database) -> None:
-    """Make the table `landing` of every title, from the view `pages` and the table `page`.
-
-    page: title, reason of every page but redirects, unique titles. landing: title; page, the title
-    where it lands; reason, of that page, or why there is none; direct, whether it is the page.
-    """
-    db.run(f"CREATE TABLE hop AS SELECT title, redirect AS at FROM pages WHERE {IS_REDIRECT}")
-    for _ in range(DOUBLINGS):
-        db.run(
-            "CREATE TABLE longer AS SELECT a.title, coalesce(b.at, a.at) AS at"
-            " FROM hop a LEFT JOIN hop b ON a.at = b.title"
-        )
-        db.run("DROP TABLE hop")
-        db.run("ALTER TABLE longer RENAME TO hop")
-    db.run(
-        f"""
-        CREATE TABLE landing AS
-        SELECT title, title AS page, reason, true AS direct FROM page
-        UNION ALL
-        SELECT hop.title, hop.at, CASE
-            WHEN again.title IS NOT NULL THEN '{LOOP}'
-            WHEN page.title IS NULL THEN '{NO_PAGE}'
-            ELSE page.reason END, false
-        FROM hop LEFT JOIN page ON hop.at = page.title LEFT JOIN hop again ON hop.at = again.title
-        """
-    )
-    db.run("DROP TABLE hop")
-
-
-def _fates_of_both(db: Database) -> tuple[Dropped, Dropped]:
-    """Give items the articles that their links lead to. Return what was dropped: pages, items."""
-    db.run(f"CREATE TABLE item AS {_ITEM}")
-    db.run(
-        f"""
-        CREATE TABLE page AS SELECT title, CASE
-            WHEN reason IN ('broken XML', 'not an article') OR told.article IS NULL THEN reason
-            ELSE 'disambiguation' END AS reason
-        FROM pages LEFT JOIN (SELECT DISTINCT article FROM item WHERE disambiguation) told
-            ON title = told.article
-        WHERE NOT {IS_REDIRECT}
-        """
-    )
-    _follow_redirects(db)
-    db.run(
-        """
-        CREATE TABLE fate AS SELECT id, number, page, direct, labelled, CASE
-            WHEN article IS NULL THEN 'no article'
-            WHEN NOT labelled THEN 'no label'
-            WHEN title IS NULL THEN 'article not in the dump'
-            WHEN reason <> '' THEN reason
-            WHEN disambiguation THEN 'disambiguation'
-            ELSE '' END AS reason
-        FROM item LEFT JOIN landing ON article = title
-        """
-    )
-    # An item that names the article directly comes first, then one with a smaller number.
-    db.run(
-        """
-        CREATE TABLE loser AS SELECT id FROM (
-            SELECT id, row_number() OVER
-                (PARTITION BY page ORDER BY direct DESC, number NULLS LAST, id) AS rank
-            FROM fate
-            SEMI JOIN (SELECT page FROM fate WHERE reason = '' GROUP BY page HAVING count(*) > 1)
-                USING (page)
-            WHERE reason = ''
-        ) WHERE rank > 1
-        """
-    )
-    db.run(
-        "CREATE TABLE owner AS SELECT id, page FROM fate ANTI JOIN loser USING (id)"
-        " WHERE reason = ''"
-    )
-    items = _by_reason(db, "SELECT reason FROM fate WHERE reason <> ''")
-    if losers := db.count("loser"):
-        items[TAKEN] = losers
-    # A page that has no reason of its own lacks an item, or its label.
-    pages = _by_reason(
-        db,
-        f"""
-        {_REDIRECTS}
-        UNION ALL
-        SELECT CASE WHEN page.reason <> '' THEN page.reason
-            WHEN unlabelled.page IS NOT NULL THEN 'no label' ELSE '{NO_ITEM}' END
-        FROM page ANTI JOIN owner ON page.title = owner.page
-        LEFT JOIN (SELECT DISTINCT page FROM fate WHERE reason = 'no label') unlabelled
-            ON page.title = unlabelled.page
-        """,
-    )
-    return pages, items
-
-
-def _fates_of_pages(db: Database) -> Dropped:
-    """Make every article an entity, its title being the id. Return the pages that were dropped."""
-    db.run(f"CREATE TABLE page AS SELECT title, reason FROM pages WHERE NOT {IS_REDIRECT}")
-    _follow_redirects(db)
-    db.run("CREATE TABLE owner AS SELECT title AS id, title AS page FROM page WHERE reason = ''")
-    return _by_reason(db, f"{_REDIRECTS} UNION ALL SELECT reason FROM page WHERE reason <> ''")
-
-
-def _fates_of_items(db: Database) -> Dropped:
-    """Make every item with label and description an entity. Return the items that were dropped."""
-    db.run(
-        f"""
-        CREATE TABLE fate AS SELECT id, article AS page, CASE
-            WHEN NOT labelled THEN 'no label'
-            WHEN disambiguation THEN 'disambiguation'
-            WHEN NOT described THEN 'no description'
-            ELSE '' END AS reason
-        FROM ({_ITEM})
-        """
-    )
-    db.run("CREATE TABLE owner AS SELECT id, page FROM fate WHERE reason = ''")
-    return _by_reason(db, "SELECT reason FROM fate WHERE reason <> ''")
-
-
-def _by_reason(db: Database, query: str) -> Dropped:
-    rows = db.rows(f"SELECT reason, count(*) FROM ({query}) GROUP BY reason ORDER BY reason")
-    return {str(reason): int(n) for reason, n in rows}
-
-
-def _raw_queries(has: dict[str, bool]) -> dict[str, str]:
-    """Return a query per raw table, from `owner` (id, page), the views and `landing`."""
-    aliases = ["SELECT id, page AS alias, 'title' AS source FROM owner WHERE page IS NOT NULL"]
-    relations = []
-    redirects = "SELECT '' AS title, '' AS target, '' AS id WHERE false"
-    if has["items"]:
-        aliases.append("SELECT id, unnest(aliases), 'alias' FROM items JOIN owner USING (id)")
-        relations.append("SELECT subject, property, object, 'wikidata' AS source FROM statements")
-    if has["pages"]:
-        aliases.append(
-            "SELECT id, title, 'redirect' FROM landing JOIN owner USING (page) WHERE NOT direct"
-        )
-        relations.append(
-            f"SELECT a.id AS subject, '{LINK}' AS property, b.id AS object, 'hyperlink' AS source"
-            " FROM links LEFT JOIN owner a ON links.source = a.page"
-            " LEFT JOIN landing ON links.target = landing.title"
-            " LEFT JOIN owner b ON landing.page = b.page"
-        )
-        redirects = (
-            "SELECT title, page AS target, id FROM landing LEFT JOIN owner USING (page)"
-            f" WHERE NOT direct AND reason NOT IN ('{LOOP}', '{NO_PAGE}')"
-        )
-    entities = _ENTITIES_OF_ITEMS
-    if has["pages"]:
-        entities = _ENTITIES_OF_BOTH if has["items"] else _ENTITIES_OF_PAGES
-    return {
-        "entities": entities,
-        "relations": " UNION ALL ".join(relations),
-        "aliases": " UNION ALL ".join(aliases),
-        "redirects": redirects,
-    }
+    return counts
 
 
 GRAPHS = ("wikidata", "triples", "hyperlink", "mention")
@@ -323,8 +238,8 @@ NO_ENTITY, SELF_LOOP, DUPLICATE = "to no entity", "self-loop", "duplicate"
 NOT_SAMPLED = "not sampled"
 """The reason for entities and relations that a sample leaves out."""
 DUPLICATE_ID, TOO_SHORT = "duplicate id", "paragraph too short"
-BLOCK, ROWS = 20_000, 50_000
-"""Rows of a batch: of entities, which a worker grounds, and of the other tables."""
+ROWS = 50_000
+"""Rows of a batch."""
 UNGROUNDED = pa.schema(
     [field for field in ENTITIES if field.name not in ("span_start", "span_end", "prepended")]
 )
@@ -356,9 +271,7 @@ WriteTable = Callable[[str, Iterator[pa.RecordBatch]], int]
 """Writes all rows of a table, given in its order. Returns how many there were."""
 
 
-def finish(
-    work: Path, write: WriteTable, engine: Engine, settings: AlignSettings
-) -> dict[str, Any]:
+def finish(work: Path, write: WriteTable, settings: AlignSettings) -> dict[str, Any]:
     """Check the raw tables under `work/raw` and write those of a knowledge base. Return counts.
 
     What was read is the sum of what is kept and all reasons. Where an alias has two sources, the
@@ -376,9 +289,9 @@ def finish(
     with database(work, settings.memory_bytes) as db:
         dropped = _valid_entities(db, work, settings)
         lost = _number_relations(db)
-        relations = _relations_by_source(db)
+        relations = db.groups("FROM rel", "source")
         _draw_sample(db, _first_graph(relations), settings.sample, settings.seed)
-        sampled = _relations_by_source(db)
+        sampled = db.groups("FROM rel", "source")
         graph = _first_graph(sampled)  # of the sample, nothing may be related by the one above
         db.run(
             f"""
@@ -392,16 +305,21 @@ def finish(
             reasons[NOT_SAMPLED] = relations.get(source, 0) - sampled.get(source, 0)
         dropped[NOT_SAMPLED] = db.count("entity") - db.count("kept")
         announce("Grounding entities")
-        rows = _write_all(db, write, engine)
-    return {
-        **rows,
-        "relations": sampled,
-        "graph": graph,
-        "dropped": {
-            "entities": _some(dropped),
-            "relations": {s: _some(r) for s, r in lost.items() if any(r.values())},
-        },
-    }
+        entities = db.batches(_ENTITIES, UNGROUNDED, ROWS)
+        entity_rows = write("entities", map(ground_block, entities))
+        write("relations", db.batches(_RELATIONS, RELATIONS, ROWS))
+        return {
+            "entities": entity_rows,
+            "relations": sampled,
+            "aliases": write("aliases", db.batches(_ALIASES, ALIASES, ROWS)),
+            "redirects": write("redirects", db.batches(_REDIRECTS_OF_ALL, REDIRECTS, ROWS)),
+            "targets": db.count("kept JOIN degree USING (n) WHERE drawn"),
+            "graph": graph,
+            "dropped": {
+                "entities": _some(dropped),
+                "relations": {s: _some(r) for s, r in lost.items() if any(r.values())},
+            },
+        }
 
 
 def _valid_entities(db: Database, work: Path, settings: AlignSettings) -> dict[str, int]:
@@ -424,10 +342,8 @@ def _valid_entities(db: Database, work: Path, settings: AlignSettings) -> dict[s
         "CREATE TABLE entity AS"
         " SELECT (row_number() OVER (ORDER BY id) - 1)::INTEGER AS n, id FROM entities"
     )
-    reasons = db.rows(
-        f"SELECT {lack} AS reason, count(*) FROM all_entities GROUP BY reason ORDER BY reason"
-    )
-    dropped = {**{str(r): int(n) for r, n in reasons if r}, DUPLICATE_ID: again}
+    reasons = db.groups(f"SELECT {lack} AS reason FROM all_entities", "reason")
+    dropped = {**{reason: n for reason, n in reasons.items() if reason}, DUPLICATE_ID: again}
     if not db.count("entity"):
         why = ", ".join(f"{reason}: {n}" for reason, n in _some(dropped).items())
         raise InputError(
@@ -466,7 +382,7 @@ def _number_relations(db: Database) -> dict[str, dict[str, int]]:
         " count(*) FILTER (s = o) FROM mapped GROUP BY source ORDER BY source"
     )
     db.run("DROP TABLE mapped")
-    unique = _relations_by_source(db)
+    unique = db.groups("FROM rel", "source")
     return {
         source: {
             NO_ENTITY: lost,
@@ -475,10 +391,6 @@ def _number_relations(db: Database) -> dict[str, dict[str, int]]:
         }
         for source, read, lost, loops in counts
     }
-
-
-def _relations_by_source(db: Database) -> dict[str, int]:
-    return dict(db.rows("SELECT source, count(*) FROM rel GROUP BY source ORDER BY source"))
 
 
 def _first_graph(sources: Mapping[str, int]) -> str:
@@ -515,32 +427,6 @@ def _draw_sample(db: Database, graph: str, sample: int | None, seed: int) -> Non
     )
     db.run("DROP TABLE rel")
     db.run("ALTER TABLE fewer RENAME TO rel")
-
-
-def _write_all(db: Database, write: WriteTable, engine: Engine) -> dict[str, int]:
-    def grounded() -> Iterator[pa.RecordBatch]:
-        turn, early = 0, dict[int, pa.RecordBatch]()
-        for number, block in engine.run(grounding, db.batches(_ENTITIES, UNGROUNDED, BLOCK)):
-            early[number] = block
-            while turn in early:
-                yield early.pop(turn)
-                turn += 1
-
-    grounding: Work[None, pa.RecordBatch, pa.RecordBatch] = Work(
-        setup=open_grounder, shared=None, what="grounding"
-    )
-    return {
-        "entities": write("entities", grounded()),
-        "relations": write("relations", db.batches(_RELATIONS, RELATIONS, ROWS)),
-        "aliases": write("aliases", db.batches(_ALIASES, ALIASES, ROWS)),
-        "redirects": write("redirects", db.batches(_REDIRECTS_OF_ALL, REDIRECTS, ROWS)),
-        "targets": db.count("kept JOIN degree USING (n) WHERE drawn"),
-    }
-
-
-def open_grounder(_: None) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
-    """Return a function that grounds a block. Called in every worker."""
-    return ground_block
 
 
 def ground_block(block: pa.RecordBatch) -> pa.RecordBatch:

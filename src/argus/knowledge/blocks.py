@@ -12,28 +12,21 @@ import bz2
 import gzip
 import zlib
 from collections.abc import Container, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from argus.cores import available_cores
 from argus.data.reading import no_file
 from argus.errors import ArgusError, InputError
 from argus.extras import naming_extras
 
-if TYPE_CHECKING:
-    from rapidgzip import RapidgzipFile
-
 RecordKind = Literal["page", "line"]
 """A page is all from `<page>` to `</page>`. A line is one that is not empty."""
 SPLIT_SIZE = 16 << 20
 """Bytes of text that a worker gets at once."""
-MAX_RECORD = 256 << 20
-"""Bytes after which a record is taken to have no end."""
 _STEP = 1 << 18  # bytes that are read at once
-_END = 4096  # bytes at the end of a text that show whether it is whole
 
 
 class DamagedDump(ArgusError):
@@ -53,19 +46,12 @@ class Block:
 
 
 def head_of(location: str | Path, n: int = 65536) -> bytes:
-    """Return the first `n` bytes of a dump's text. Fewer if it is shorter, or broken behind them.
-
-    Raises InputError as `blocks_of`, DamagedDump if there is no text before the damage.
-    """
+    """Return the first `n` bytes of a dump's text. Raises InputError, DamagedDump."""
     head = b""
-    try:
-        for text in _texts(location, parallel=False):
-            head += text
-            if len(head) >= n:
-                break
-    except DamagedDump:
-        if not head:
-            raise
+    for text in _texts(location, parallel=False):
+        head += text
+        if len(head) >= n:
+            break
     return head[:n]
 
 
@@ -83,11 +69,10 @@ def blocks_of(
     or cannot be read, for a compression that is not read, and if it is no text.
     """
     closing = b"</page>" if kind == "page" else b"\n"
-    text, end, searched, number, damage = bytearray(), b"", 0, 0, None
+    text, searched, number, damage = bytearray(), 0, 0, None
     try:
         for piece in _texts(location):
             text += piece
-            end = (end + piece[-_END:])[-_END:]
             while (at := text.find(closing, max(searched, size - len(closing)))) >= 0:
                 whole = at + len(closing)
                 if number not in skip:
@@ -95,17 +80,9 @@ def blocks_of(
                 del text[:whole]
                 searched, number = 0, number + 1
             searched = max(0, len(text) - len(closing) + 1)
-            if len(text) > size + MAX_RECORD:
-                what = f"a {kind} that does not end within {MAX_RECORD >> 20} MiB"
-                raise DamagedDump(f"{location} is damaged: it has {what}. What precedes was read.")
-    except DamagedDump as error:
+    except DamagedDump as error:  # a record that is cut goes
         damage = str(error)
-    else:
-        if what := _missing_end(end, kind):
-            damage = f"{location} is damaged at its end: {what}. What precedes was read."
-    if damage is not None:  # a record that is cut goes
-        last = text.rfind(closing)
-        text = text[: last + len(closing)] if last >= 0 else bytearray()
+        del text[text.rfind(closing) + len(closing) if closing in text else 0 :]
     if number not in skip and (damage is not None or text.strip()):
         yield Block(number, bytes(text), damage)
 
@@ -118,14 +95,6 @@ def records_of(block: Block, kind: RecordKind) -> Iterator[bytes]:
             yield b"<page>" + body + closed
     else:
         yield from filter(None, (line.rstrip(b"\r") for line in block.text.split(b"\n")))
-
-
-def _missing_end(end: bytes, kind: RecordKind) -> str:
-    """Return how a text shows that it was cut before it was compressed, "" for a whole one."""
-    if kind == "page":
-        return "" if b"</mediawiki>" in end else "it ends without </mediawiki>"
-    end = end.rstrip()
-    return "" if not end or end.endswith((b"]", b"}")) else "it ends inside a line or an array"
 
 
 def _texts(location: str | Path, *, parallel: bool = True) -> Iterator[bytes]:
@@ -150,15 +119,21 @@ def _texts(location: str | Path, *, parallel: bool = True) -> Iterator[bytes]:
                 return
             given = 0
             if parallel and threads > 1:
+                with naming_extras():
+                    import rapidgzip
+                reader = rapidgzip.RapidgzipFile(str(location), parallelization=threads)
+                atexit.register(reader.close)  # its threads abort an interpreter that ends first
                 try:
-                    with _rapidgzip(str(location), threads) as reader:
-                        while text := bytes(reader.read(4 * _STEP)):
-                            given += len(text)
-                            yield text
-                        if given and reader.tell_compressed() == 8 * size:
-                            return
+                    while text := bytes(reader.read(4 * _STEP)):
+                        given += len(text)
+                        yield text
+                    if given and reader.tell_compressed() == 8 * size:
+                        return
                 except (OSError, RuntimeError, ValueError):
                     pass  # the standard library goes on, and says what is wrong
+                finally:
+                    reader.close()
+                    atexit.unregister(reader.close)
             try:
                 with gzip.open(file) if is_gz else bz2.open(file) as unpacked:
                     unpacked.seek(given)
@@ -170,19 +145,6 @@ def _texts(location: str | Path, *, parallel: bool = True) -> Iterator[bytes]:
                 ) from error
     except OSError as error:
         raise _refused(location, f"cannot be read ({error.strerror})") from error
-
-
-@contextmanager
-def _rapidgzip(file: str, threads: int) -> Iterator[RapidgzipFile]:
-    with naming_extras():
-        import rapidgzip
-    reader = rapidgzip.RapidgzipFile(file, parallelization=threads)
-    atexit.register(reader.close)  # its threads abort an interpreter that ends before them
-    try:
-        yield reader
-    finally:
-        reader.close()
-        atexit.unregister(reader.close)
 
 
 def _refused(location: str | Path, got: str) -> InputError:

@@ -15,7 +15,14 @@ import pyarrow as pa
 from argus.extras import naming_extras
 from argus.knowledge.raw import ITEMS, LINKS, PAGES, STATEMENTS, rows_to_table
 from argus.knowledge.site import ARTICLES, Site, title_of, words
-from argus.knowledge.wikitext import count_words, lead_of, lead_targets, page_targets, paragraph_of
+from argus.knowledge.wikitext import (
+    count_words,
+    lead_of,
+    link_targets,
+    paragraph_of,
+    without_hatnotes,
+    without_hidden,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +30,9 @@ class Page:
     """One `<page>` of a MediaWiki export, as it stands there.
 
     title: with spaces, as in "Alan Turing". redirect: title that it leads to. None for others.
-    text: wikitext of the newest revision in the dump.
+    text: wikitext of its revision.
     """
 
-    id: int
     title: str
     namespace: int
     redirect: str | None
@@ -41,37 +47,17 @@ _MAGIC_WORD = re.compile(
 
 
 def parse_page(record: bytes) -> Page:
-    """Read the bytes of one `<page>...</page>`.
+    """Read the bytes of one `<page>...</page>`. A text that was deleted is empty.
 
-    Of several revisions the newest counts. A text that was deleted is empty. A redirect is what
-    `<redirect title=...>` says, or, in exports without it, the text's `#REDIRECT [[...]]`.
     Raises ParseError or ValueError if it is not such a record, or is not UTF-8.
     """
     page = ElementTree.fromstring(record)
     title = (page.findtext("title") or "").replace("_", " ").strip()
-    number, namespace = (int(page.findtext(field) or "") for field in ("id", "ns"))
-    if page.tag != "page" or not title or number >= 1 << 63:
+    if page.tag != "page" or not title:
         raise ValueError("no page")
-    revisions = page.findall("revision")
-    newest = max(revisions, key=lambda one: one.findtext("timestamp") or "", default=None)
-    text = "" if newest is None else newest.findtext("text") or ""
     redirect = page.find("redirect")
-    target = redirect_target(text) if redirect is None else redirect.get("title")
-    return Page(number, title, namespace, target or None, text)
-
-
-def redirect_target(text: str) -> str | None:
-    """Return the target of a text that is a redirect, as it is written there. None for others."""
-    if not text.lstrip("\ufeff \t\n").startswith(("#", "＃")):
-        return None
-    match = _redirect_pattern().match(text)
-    return match[1].strip() if match else None
-
-
-@cache
-def _redirect_pattern() -> re.Pattern[str]:
-    names = "|".join(re.escape(word).replace("_", "[_ ]") for word in words("redirect"))
-    return re.compile(rf"\ufeff?\s*[#＃]\s*(?:{names})\s*:?\s*\[\[([^\[\]|\n]+)", re.IGNORECASE)
+    target = None if redirect is None else redirect.get("title")
+    return Page(title, int(page.findtext("ns") or ""), target, page.findtext("revision/text") or "")
 
 
 def is_disambiguation(page: Page, site: Site) -> bool:
@@ -83,26 +69,20 @@ def is_disambiguation(page: Page, site: Site) -> bool:
     where the site's is not, in any case.
     """
     title, templates = _patterns(site.language)
-    if page.title.endswith(")") and title.search(page.title):
-        return True
-    if "__" in page.text and _MAGIC_WORD.search(page.text):
-        return True
-    return templates.search(page.text) is not None
+    magic = "__" in page.text and _MAGIC_WORD.search(page.text)
+    return bool(title.search(page.title) or magic or templates.search(page.text))
 
 
 @cache
 def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of titles and of templates. A space may be written as underscores."""
     titles = "|".join(map(re.escape, words("title", language)))
-    names = "|".join(_spelled(name) for name in words("templates", language))
+    escaped = (re.escape(name).replace(r"\ ", "[ _]+") for name in words("templates", language))
+    names = "|".join(escaped)
     return (
         re.compile(rf"\((?:{titles})\)$", re.IGNORECASE),
         re.compile(rf"\{{\{{\s*(?:template:)?\s*(?:{names})\s*[|}}<]", re.IGNORECASE),
     )
-
-
-def _spelled(name: str) -> str:
-    """Return a pattern of a template's name. A space may be written as underscores."""
-    return re.escape(name).replace(r"\ ", "[ _]+")
 
 
 def read_pages(
@@ -118,7 +98,7 @@ def read_pages(
     "redirects" those that are followed. Their sum is the number of records. min_words: articles
     with a shorter first paragraph are dropped.
     """
-    rows: list[tuple[int, str, str | None, str, str]] = []
+    rows: list[tuple[str, str | None, str, str]] = []
     linked: list[tuple[str, str]] = []
     counts: Counter[str] = Counter()
     for record in records:
@@ -132,7 +112,7 @@ def read_pages(
             continue
         if page.redirect is not None:  # a target that is no title stays as it is written
             target = title_of(page.redirect, site) or page.redirect
-            rows.append((page.id, page.title, target, "redirect", ""))
+            rows.append((page.title, target, "redirect", ""))
             counts["redirects"] += 1
             continue
         lead, reason, paragraph = lead_of(page.text), "", ""
@@ -144,11 +124,11 @@ def read_pages(
             reason = "no first paragraph"
         elif count_words(paragraph) < min_words:
             reason = "paragraph too short"
-        rows.append((page.id, page.title, None, reason, paragraph))
+        rows.append((page.title, None, reason, paragraph))
         counts[reason or "articles"] += 1
         if not reason and links != "none":
-            targets = lead_targets(lead, site) if links == "lead" else page_targets(page.text, site)
-            linked += [(page.title, target) for target in targets]
+            text = without_hatnotes(lead) if links == "lead" else without_hidden(page.text)
+            linked += [(page.title, target) for target in link_targets(text, site)]
     tables = {"pages": rows_to_table(rows, PAGES), "links": rows_to_table(linked, LINKS)}
     return tables, dict(counts)
 
@@ -163,7 +143,6 @@ LANGUAGE_OF_LABELS = {
 }  # fmt: skip
 """Wikipedias whose address is not the code that Wikidata has for their language."""
 _NO_ENTITY = (b"", b"[", b"]", b"[]")
-_ITEM = re.compile(rb'\{\s*"type"\s*:\s*"item"\s*,')
 _MALFORMED = (KeyError, TypeError, AttributeError, ValueError, OverflowError)
 Row = tuple[Any, ...]
 """Values in the order of ITEMS, or of STATEMENTS."""
@@ -175,8 +154,8 @@ def read_items(
     """Read lines of a dump, each one entity, bracket or nothing. Return tables and counts.
 
     Tables are "items" (ITEMS) and "statements" (STATEMENTS). Statements are main statements whose
-    value is an item. Counts are "entities" on the lines. Of these "broken JSON", "not an item" and
-    "no article" are in no table. "deprecated" statements of items in the table are left out.
+    value is an item. Counts are "entities" on the lines, of which "broken JSON" and "no article"
+    are in no table, and "deprecated" statements, which are left out.
     """
     with naming_extras():
         import orjson
@@ -192,16 +171,11 @@ def read_items(
         if text in _NO_ENTITY:
             continue
         counts["entities"] += 1
-        # The bytes of most items of a full dump nowhere name the site: they need no parsing.
-        if quoted not in text and _ITEM.match(text) and text.endswith(b"}"):
+        if quoted not in text:  # as most items of a full dump, which need no parsing
             counts["no article"] += 1
             continue
         try:
-            entity = orjson.loads(text)
-            if entity.get("type") != "item":
-                counts["not an item"] += 1
-                continue
-            item, own, deprecated = _parse_item(entity, codes, site)
+            item, own, deprecated = _parse_item(orjson.loads(text), codes, site)
         except _MALFORMED:
             counts["broken JSON"] += 1
             continue
@@ -223,53 +197,34 @@ def _parse_item(
 ) -> tuple[Row, list[Row], int]:
     """Return an item's row, its statements and how many of them are deprecated.
 
-    codes: of the language, the first to be preferred. PHP writes an empty object as `[]`, and some
-    dumps leave it out. Raises an error of _MALFORMED for JSON that is not built as items are.
+    codes: of the language, the first to be preferred. PHP writes an empty object as `[]`. Raises an
+    error of _MALFORMED for JSON that is not built as items are.
     """
 
     def first(part: str, codes: Sequence[str]) -> str | None:
         texts = entity.get(part) or {}
-        found = (_text(texts[code]["value"]) for code in codes if texts.get(code) is not None)
-        return next(filter(None, found), None)
+        return next((texts[code]["value"] for code in codes if texts.get(code)), None)
 
-    id_ = _text(entity["id"])
-    if not id_:
-        raise ValueError("no id")
-    every = (*codes, ANY_LANGUAGE)
+    id_, every = entity["id"], (*codes, ANY_LANGUAGE)
     label = first("labels", every)
     aliases = entity.get("aliases") or {}
-    names = [_text(alias["value"]) for code in every for alias in aliases.get(code) or ()]
+    names = dict.fromkeys(alias["value"] for code in every for alias in aliases.get(code) or ())
     statements, deprecated = [], 0
     for property_, claims in (entity.get("claims") or {}).items():
         for claim in claims:
             value = claim["mainsnak"].get("datavalue")
             if value is None or value["type"] != "wikibase-entityid":
                 continue
-            target = _item_id(value["value"])
-            if target is not None and claim.get("rank") == "deprecated":
+            target = value["value"]["id"]
+            if target.startswith("Q") and claim.get("rank") == "deprecated":
                 deprecated += 1
-            elif target is not None:
+            elif target.startswith("Q"):
                 statements.append((id_, property_, target))
-    links = entity.get("sitelinks")
-    link = links.get(site) if links else None
+    link = (entity.get("sitelinks") or {}).get(site) or {}
     row = (
         *(id_, label, first("descriptions", codes) or ""),
-        [name for name in dict.fromkeys(names) if name and name != label],
-        (_text(link.get("title") or "") or None) if link else None,
+        [name for name in names if name and name != label],
+        link.get("title") or None,
         (id_, "P31", DISAMBIGUATION) in statements,
     )
     return row, statements, deprecated
-
-
-def _item_id(value: dict[str, Any]) -> str | None:
-    """Return the id of an item, None of another entity. Older dumps have only its number."""
-    if value.get("entity-type", "item") != "item":
-        return None
-    id_ = str(value["id"] if "id" in value else f"Q{int(value['numeric-id'])}")
-    return id_ if id_.startswith("Q") else None
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r:.60} where a text should be")
-    return value

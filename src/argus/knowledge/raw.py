@@ -32,7 +32,7 @@ def _schema(names: str, **others: pa.DataType) -> pa.Schema:
     return pa.schema([(name, others.get(name, pa.string())) for name in names.split()])
 
 
-PAGES = _schema("page_id title redirect reason paragraph", page_id=pa.int64())
+PAGES = _schema("title redirect reason paragraph")
 """Pages of Wikipedia. redirect: title where it leads, null for others. reason: why it is no
 article, "" for articles. paragraph: "" where there is none."""
 LINKS = _schema("source target")
@@ -190,6 +190,11 @@ class Database:
     def count(self, sql: str) -> int:
         """Return how many rows a table or a query in parentheses has."""
         return int(self.rows(f"SELECT count(*) FROM {sql}")[0][0])
+
+    def groups(self, sql: str, column: str) -> dict[str, int]:
+        """Return how many rows of a query have each value of a column, in order of the values."""
+        query = f"SELECT {column}, count(*) FROM ({sql}) GROUP BY {column} ORDER BY {column}"
+        return {str(value): int(n) for value, n in self.rows(query)}
 
     def batches(self, sql: str, schema: pa.Schema, size: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a query, about `size` at a time, in the columns of `schema`."""

@@ -18,16 +18,17 @@ from xml.etree import ElementTree
 from argus.data.texts import stream_safe
 from argus.errors import InputError, Location
 
-What = Literal["file", "category", "redirect", "templates", "title"]
+What = Literal["file", "category", "templates", "title"]
 
 
+@cache
 def words(what: What, language: str | None = None) -> tuple[str, ...]:
     """Return what the language calls it, and English; for one that is not known, what any does.
 
     what: a key of languages.toml, where each is explained.
     """
-    languages = _languages()
-    names = ("en", language) if language is not None and language in languages else tuple(languages)
+    languages: dict[str, dict[str, list[str]]] = tomllib.loads(_read("languages.toml"))
+    names = ("en", language) if language in languages else tuple(languages)
     return tuple(dict.fromkeys(word for name in names for word in languages[name][what]))
 
 
@@ -38,23 +39,13 @@ def interwiki_prefixes() -> frozenset[str]:
     return frozenset(" ".join(line for line in lines if not line.startswith("#")).split())
 
 
-@cache
-def _languages() -> dict[str, dict[str, list[str]]]:
-    return tomllib.loads(_read("languages.toml"))
-
-
 def _read(name: str) -> str:
     return files("argus.knowledge").joinpath(name).read_text(encoding="utf-8")
 
 
-Case = Literal["first-letter", "case-sensitive"]
-
 ARTICLES, FILES, CATEGORIES = 0, 6, 14
 HEAD_BYTES = 65_536
 """A dump's <siteinfo> stands within so many bytes from its beginning."""
-
-LONGEST_TITLE = 255
-"""In bytes of UTF-8. MediaWiki has no longer ones."""
 
 _SUBJECTS = ("user", "project", "file", "mediawiki", "template", "help", "category")
 _CANONICAL = {
@@ -67,23 +58,19 @@ _WITH_ALIASES: tuple[tuple[What, int], ...] = (("file", FILES), ("category", CAT
 _SITEINFO = re.compile(rb"<siteinfo>.*?</siteinfo>", re.DOTALL)
 _ROOT = re.compile(rb"<mediawiki[\s>]")
 _LANGUAGE = re.compile(rb"<mediawiki\b[^>]*\bxml:lang=[\"']([\w-]+)[\"']")
-_PLAIN_TITLE = re.compile(r"[A-Z0-9][A-Za-z0-9,.'()-]*(?: [A-Za-z0-9,.'()-]+)*")
 _WHITE_SPACE = re.compile(r"[\s_\u200e\u200f]+")
-_NO_TITLE = re.compile(r"[\[\]{}|<>\x00-\x1f\ufffd]")
-_DOTTED_I = frozenset({"tr", "az", "kaa", "kk"})
 
 
 @dataclass(frozen=True)
 class Site:
     """A wiki, as its dump's <siteinfo> says.
 
-    case: whether the first letter of a title counts. namespaces: names in lower case, with the
-    canonical English ones and common aliases ("image"), to numbers. Articles have no name.
+    namespaces: names in lower case, with the canonical English ones and common aliases ("image"),
+    to numbers. Articles have no name.
     """
 
     dbname: str
     language: str
-    case: Case
     namespaces: Mapping[str, int]
 
 
@@ -108,7 +95,6 @@ def read_site(head: bytes, *, where: Path | str | None = None) -> Site:
     dbname = (info.findtext("dbname") or "").strip()
     language = _LANGUAGE.search(head)
     code = language[1].decode().lower() if language else dbname.removesuffix("wiki")
-    sensitive = (info.findtext("case") or "").strip() == "case-sensitive"
     namespaces = _CANONICAL | {
         name.lower(): number for what, number in _WITH_ALIASES for name in words(what, code)
     }
@@ -116,54 +102,26 @@ def read_site(head: bytes, *, where: Path | str | None = None) -> Site:
         name, key = (namespace.text or "").strip().lower(), namespace.get("key", "")
         if name and key.lstrip("-").isdigit():
             namespaces[name] = int(key)  # wins over aliases
-    return Site(dbname, code, "case-sensitive" if sensitive else "first-letter", namespaces)
+    return Site(dbname, code, namespaces)
 
 
 def title_of(target: str, site: Site) -> str | None:
     """Return the title of the article that a link's target means, as its page writes it.
 
     None where it means no article of this wiki: a place on the same page ("#History"), another
-    namespace, another wiki or language, or nothing that could be a title.
+    namespace, another wiki or language.
     """
-    if _PLAIN_TITLE.fullmatch(target):
-        return target if len(target) <= LONGEST_TITLE else None
-    title = _clean(target)
+    title = unquote(unescape(target).partition("#")[0], errors="replace")
+    title = _WHITE_SPACE.sub(" ", title).strip().removeprefix(":").lstrip()
     prefix, colon, _ = title.partition(":")
-    if colon and is_prefix(prefix, site):
+    if not title or (colon and is_prefix(prefix, site)):
         return None
-    if not title or _NO_TITLE.search(title) or len(title.encode()) > LONGEST_TITLE:
-        return None
-    return title if site.case == "case-sensitive" else _with_capital(title, site.language)
+    first = title[0].title()  # Georgian has capitals, but not in titles; "ß" would become two
+    title = (first if len(first) == 1 else title[0]) + title[1:]
+    return title if title.isascii() else unicodedata.normalize("NFC", stream_safe(title))
 
 
 def is_prefix(prefix: str, site: Site) -> bool:
     """Whether the text before a colon names a namespace or another wiki."""
     name = prefix.strip().lower()
     return name in site.namespaces or name in interwiki_prefixes()
-
-
-def _clean(target: str) -> str:
-    """Return a target without its fragment, escapes, leading colon and uneven white space."""
-    if "&" in target:
-        target = unescape(target)
-    target = target.partition("#")[0]
-    if "%" in target:
-        target = unquote(target, errors="replace")
-    title = _WHITE_SPACE.sub(" ", target).strip()
-    if title.startswith(":"):
-        title = title[1:].lstrip()
-    return title if title.isascii() else unicodedata.normalize("NFC", stream_safe(title))
-
-
-def _with_capital(title: str, language: str) -> str:
-    """Return a title with its first letter as MediaWiki capitalises it.
-
-    It leaves Georgian as it is (that has no capitals in titles), and what would become two letters.
-    """
-    first = title[0]
-    if first == "i" and language in _DOTTED_I:
-        return "İ" + title[1:]
-    upper = first.upper()
-    if len(upper) != 1 or "\u10d0" <= first <= "\u10ff":
-        return title
-    return upper + title[1:]

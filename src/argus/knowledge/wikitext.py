@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from html import unescape
 from importlib.resources import files
+from itertools import count, takewhile
 from typing import Any
 
 from argus.data.texts import stream_safe
@@ -22,7 +23,7 @@ _PLACEHOLDER = "\x01"
 """Stands for a template or table until it is replaced."""
 
 # Possessive repeats are of single characters: before Python 3.11.5 those of groups are wrong.
-DEEPEST_LINKS = 6
+MAX_NESTED_LINKS, MAX_NESTED_BOXES = 6, 4
 _MEDIA = -2
 _DROPPED = (
     "ref|references|math|chem|ce|gallery|timeline|score|imagemap|syntaxhighlight|source|pre|graph|"
@@ -44,14 +45,12 @@ _STRAY = re.compile(
     r"^[ \t]*\{\{[^\n]*|\{\{+(?:[^{}|\n]{0,200}\|){0,5}|\}\}+|^[ \t:]*\{\|[^\n]*|\{\||\|\}",
     re.MULTILINE,
 )
-_BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _EXTERNAL = re.compile(
     r"\[(?:https?:|ftps?:|mailto:|news:|irc:)?(?://)?(?<=[:/])[^\s\[\]<>\"]++"
     r"[ \t]*+([^\[\]\n]*+)\]",
     re.IGNORECASE,
 )
 _LINK = re.compile(r"\[\[([^\[\]|{}\n]*+)(\|(?:[^\[\]]++|\[(?!\[)|\](?!\]))*)?\]\]")
-_FINAL_QUALIFIER = re.compile(r"(?<!\s)\s*+\([^()]*+\)$|,\s(?s:.*)")
 _QUOTES = re.compile(r"''+")
 _SPECIAL = re.compile(r"[\[\]{}|<>'*#:;=_]")
 
@@ -59,58 +58,27 @@ _SPECIAL = re.compile(r"[\[\]{}|<>'*#:;=_]")
 def without_hidden(text: str) -> str:
     """Return wikitext without comments, references, formulas, galleries and the like.
 
-    What <nowiki> protects stays, as entities.
+    Text in <nowiki> stays, as entities. A comment that fills whole lines takes their end along.
     """
-    return _HIDDEN.sub(_remainder, text) if "<" in text else text
 
+    def remainder(hidden: re.Match[str]) -> str:
+        if literal := hidden["literal"]:
+            return _SPECIAL.sub(lambda sign: f"&#{ord(sign[0])};", literal)
+        whole = hidden.start() == 0 or hidden.string[hidden.start() - 1] == "\n"
+        return "" if whole else hidden["end"] or ""
 
-def without_boxes(text: str) -> str:
-    """Return wikitext without <div> and <table>: pictures, navigation, old hatnotes."""
-    for _ in range(4):
-        if "<" not in text:
-            break
-        text, n = _BOXES.subn("\n\n", text)
-        if not n:
-            break
-    return text
-
-
-def _remainder(hidden: re.Match[str]) -> str:
-    """Return the text without comments. A comment that fills whole lines takes their end along."""
-    if literal := hidden["literal"]:
-        return _SPECIAL.sub(lambda sign: f"&#{ord(sign[0])};", literal)
-    whole = hidden.start() == 0 or hidden.string[hidden.start() - 1] == "\n"
-    return "" if whole else hidden["end"] or ""
+    return _HIDDEN.sub(remainder, text) if "<" in text else text
 
 
 def replace_templates(text: str, render: Callable[[str], str]) -> str:
     """Return wikitext with outermost templates as `render` says, and without tables.
 
     render: from a whole "{{...}}" to its replacement. Braces that are never closed, or never
-    opened, go: at the beginning of a line with the line, a table with all to the next blank line.
+    opened, go: at the beginning of a line with the line.
     """
     if "{" not in text and "}" not in text:
         return text
     text = text.replace(_PLACEHOLDER, "")
-    parts, end, spans = [], 0, _outermost(text)
-    for start, stop in spans:
-        parts += [text[end:start], _PLACEHOLDER]
-        end = stop
-    places = iter(spans)
-
-    def replaced(sign: re.Match[str]) -> str:
-        if sign[0] != _PLACEHOLDER:
-            for _ in range(sign[0].count(_PLACEHOLDER)):
-                next(places)
-            return ""
-        start, stop = next(places)
-        return render(text[start:stop]) if text.startswith("{{", start) else "\n\n"
-
-    return _STRAY.sub(replaced, "".join([*parts, text[end:]]))
-
-
-def _outermost(text: str) -> list[tuple[int, int]]:
-    """Return the spans of templates and tables that are not in another one, in order."""
     spans: list[tuple[int, int]] = []
     opened: list[tuple[str, int]] = []
     unclosed = {"{{": 0, "{|": 0}
@@ -121,28 +89,27 @@ def _outermost(text: str) -> list[tuple[int, int]]:
             unclosed[sign] += 1
             continue
         opening = "{{" if sign == "}}" else "{|"
-        if not unclosed[opening]:
-            continue
-        last, start = "", 0
-        while last != opening:
+        last, start = "", len(text)
+        while last != opening and unclosed[opening]:
             last, start = opened.pop()
             unclosed[last] -= 1
         while spans and spans[-1][0] > start:
             spans.pop()
-        spans.append((start, token.end()))
-    end = -1
-    for sign, start in opened:
-        if sign == "{|" and start > end:
-            blank = _BLANK_LINE.search(text, start)
-            end = blank.start() if blank else len(text)
-            spans.append((start, end))
-    merged: list[tuple[int, int]] = []
-    for start, stop in sorted(spans):
-        if merged and start < merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
-        else:
-            merged.append((start, stop))
-    return merged
+        if last:
+            spans.append((start, token.end()))
+    borders = [0, *(at for span in spans for at in span), len(text)]
+    between = (text[a:b] for a, b in zip(borders[::2], borders[1::2], strict=True))
+    places = iter(spans)
+
+    def replaced(sign: re.Match[str]) -> str:
+        if sign[0] != _PLACEHOLDER:
+            for _ in range(sign[0].count(_PLACEHOLDER)):
+                next(places)
+            return ""
+        start, stop = next(places)
+        return render(text[start:stop]) if text.startswith("{{", start) else "\n\n"
+
+    return _STRAY.sub(replaced, _PLACEHOLDER.join(between))
 
 
 def replace_links(text: str, site: Site) -> str:
@@ -150,44 +117,26 @@ def replace_links(text: str, site: Site) -> str:
 
     Files (with their captions), categories and links to the same page in other languages vanish.
     """
-    if "[" not in text:
-        return text
-    text = _EXTERNAL.sub(r"\1", text)
-    for _ in range(DEEPEST_LINKS):
-        if "[[" not in text:
-            return text
-        text, n = _LINK.subn(lambda link: _link_words(link[1], link[2], site), text)
+
+    def words(link: re.Match[str]) -> str:
+        target, label = link[1], (link[2] or "")[1:]
+        prefix, colon, _ = target.partition(":")
+        number = site.namespaces.get(prefix.replace("_", " ").strip().lower()) if colon else None
+        if number in (_MEDIA, FILES, CATEGORIES):
+            return "" if number == CATEGORIES else GONE
+        place = target.strip().replace("_", " ")
+        if label.strip():
+            return label
+        if colon and prefix.strip() and is_prefix(prefix, site):
+            return "" if number is None else place
+        return place.lstrip(":").partition("#")[0] or place.lstrip("#")
+
+    text = _EXTERNAL.sub(r"\1", text) if "[" in text else text
+    for _ in range(MAX_NESTED_LINKS):
+        text, n = _LINK.subn(words, text)
         if not n:
             break
     return text
-
-
-def _link_words(target: str, label: str | None, site: Site) -> str:
-    prefix, colon, _ = target.partition(":")
-    if colon and (number := _namespace(prefix, site)) in {_MEDIA, FILES, CATEGORIES}:
-        return GONE if number != CATEGORIES else ""
-    if label is not None and label[1:].strip():
-        return label[1:]
-    place = target.strip().replace("_", " ")
-    if colon and label is None and prefix.strip() and is_prefix(prefix, site):
-        if _namespace(prefix, site) is None:
-            return ""
-        return place
-    if label is None:
-        return place.lstrip(":").partition("#")[0] or place.lstrip("#")
-    return _FINAL_QUALIFIER.sub("", place.rpartition(":")[2])  # the pipe trick
-
-
-def _namespace(prefix: str, site: Site) -> int | None:
-    return site.namespaces.get(prefix.replace("_", " ").strip().lower())
-
-
-def without_quotes(line: str) -> str:
-    """Return one line without the apostrophes of bold and italics. Others stay.
-
-    As MediaWiki reads them, four are bold after an apostrophe.
-    """
-    return _QUOTES.sub(lambda run: "'" if len(run[0]) == 4 or len(run[0]) > 5 else "", line)
 
 
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
@@ -231,63 +180,49 @@ def tidy(text: str) -> str:
     text: prose in which `GONE` stands where something vanished. A bracket that is left with nothing
     but separators, or with the label of vanished text ("pronounced"), vanishes with it.
     """
-    if "&" in text:
-        text = unescape(text)
-    text = _INVISIBLE.sub("", _SPACES.sub(" ", text))
+    text = _INVISIBLE.sub("", _SPACES.sub(" ", unescape(text)))
     if GONE in text:
-        text = _without_gaps(text)
-    text = _mended(text)
+        text = _BRACKETS.sub(_bracket, _INNER.sub(_bracket, text))
+        text = _QUOTED_NOTHING.sub("", text)
+        text = _WIDE.sub("", text).replace("（）", "")
+        text = _BEFORE_SIGN.sub(r"\1", _DANGLING.sub(" ", text))
+        text = _AFTER_BRACKET.sub("", text).replace(GONE, "")
     for _ in range(_DEEPEST_MARKS):
+        for pattern, instead in _MENDS:
+            text = pattern.sub(instead, text)
+        text = text.strip()
         if not _NEVER.search(text):
-            break
-        text = _mended(_NEVER.sub("", text))
-    else:
-        return ""
-    return text if text.isascii() else unicodedata.normalize("NFC", stream_safe(text))
-
-
-def _mended(text: str) -> str:
-    for pattern, instead in _MENDS:
-        text = pattern.sub(instead, text)
-    return text.strip()
-
-
-def _without_gaps(text: str) -> str:
-    text = _BRACKETS.sub(_bracket, _INNER.sub(_bracket, text))
-    text = _QUOTED_NOTHING.sub("", text)
-    text = _WIDE.sub("", text).replace("（）", "")
-    text = _BEFORE_SIGN.sub(r"\1", _DANGLING.sub(" ", text))
-    return _AFTER_BRACKET.sub("", text).replace(GONE, "")
+            return text if text.isascii() else unicodedata.normalize("NFC", stream_safe(text))
+        text = _NEVER.sub("", text)
+    return ""
 
 
 def _bracket(bracket: re.Match[str]) -> str:
-    """Return a bracket without the parts of it that vanished. `GONE` where nothing is left."""
+    """Return a bracket without the parts of it that vanished. `GONE` where nothing is left.
+
+    A part vanished when nothing, or nothing but labels of vanished text, is left of it.
+    """
     inside = bracket[1]
     if GONE not in inside:
         return bracket[0]
+    labels = _data()["words"]["labels"]
     text = ""
     pieces = ["", *_SEPARATOR.split(_LEFT.sub(" ", inside))]
     for separator, piece in zip(pieces[::2], pieces[1::2], strict=True):
-        if not _is_nothing(piece):
+        bare = piece.strip(_NOTHING)
+        if GONE in piece:
+            words = bare.lower().replace(":", " ").replace(GONE, " ").split()
+            vanished = all(word in labels for word in words) or piece.rstrip(" \x00").endswith(":")
+        else:
+            vanished = not bare
+        if not vanished:
             text += (separator if text else "") + piece
     text = text.strip(" ;,")
     return f"({text})" if text.strip(_NOTHING) else GONE
 
 
-def _is_nothing(piece: str) -> bool:
-    """Whether all that a part of a bracket had to say vanished."""
-    if GONE not in piece:
-        return not piece.strip(_NOTHING)
-    words = piece.strip(_NOTHING).lower().replace(":", " ").replace(GONE, " ").split()
-    return all(word in _data()["words"]["labels"] for word in words) or piece.rstrip(
-        " \x00"
-    ).endswith(":")
-
-
-DEEPEST, LONGEST = 8, 4000
+MAX_NESTED_TEMPLATES, MAX_TEMPLATE = 8, 4000
 """Templates in templates beyond this depth, or with more characters, vanish."""
-
-Parameters = Mapping[str, str]
 
 _NAME = re.compile(r"\{\{\s*([^|{}\n<\x00]*)")
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -296,8 +231,6 @@ _FUNCTION = re.compile(
 )
 _NUMBER = re.compile(r"[-−+]?[\d.,]+(?:[+/⁄]\d+(?:/\d+)?)?(?:e[-−]?\d+)?")
 _GROUPED = re.compile(r"[-−]?\d{4,}")
-_MULTIPLE = re.compile(r"e(3|6|9|12)(?=[a-z])", re.IGNORECASE)
-_MULTIPLES = {"3": "thousand", "6": "million", "9": "billion", "12": "trillion"}
 _COMPOUND = {("ft", "in"), ("mi", "yd"), ("mi", "ft"), ("yd", "ft"), ("st", "lb"), ("lb", "oz")}
 
 
@@ -306,73 +239,58 @@ def render_template(span: str, language: str, depth: int = 0) -> str:
 
     Words are wikitext: links in them are as they were.
     """
-    match = _NAME.match(span)
-    name = match[1].strip().replace("_", " ").lower() if match else ""
+    with naming_extras():
+        import mwparserfromhell
+        from mwparserfromhell.parser import ParserError
+
     if function := _FUNCTION.fullmatch(span):  # {{formatnum:12345}}
         return _grouped(function[1].strip()) or GONE
-    rule = _rule(name.removeprefix("template:").strip(), language)
-    if rule is None or depth >= DEEPEST or len(span) > LONGEST:
+    match = _NAME.match(span)
+    name = match[1].strip().replace("_", " ").lower() if match else ""
+    name = name.removeprefix("template:").strip()
+    names, prefixes = _rules(language)
+    rule = names.get(name) or next((r for begin, r in prefixes if name.startswith(begin)), None)
+    if rule is None or depth >= MAX_NESTED_TEMPLATES or len(span) > MAX_TEMPLATE:
         return GONE
-    parameters = _parameters(span, language, depth)
-    if parameters is None:
+    try:
+        (template,) = mwparserfromhell.parse(span, skip_style_tags=True).ifilter_templates(False)
+    except (ParserError, RecursionError, ValueError):
         return GONE
-    if "make" in rule:
-        return _MAKERS[rule["make"]](parameters) or GONE
-    last = ["", *_positional(parameters)][-1]
-    values = {**parameters, "last": last, "name": name.upper()}
+
+    def inner(span: str) -> str:
+        return render_template(span, language, depth + 1)
+
+    values = {"name": name.upper()}
+    for parameter in template.params:
+        key = str(parameter.name).strip().lower()
+        values[key] = replace_templates(str(parameter.value), inner).strip()
+    positional = [values[key] for key in takewhile(values.__contains__, map(str, count(1)))]
+    if rule.get("make") == "converted":
+        return _converted(positional) or GONE
+    values["last"] = positional[-1] if positional else ""
+    month = values.get("2", "")
+    if month.isascii() and month.isdigit() and 1 <= int(month) <= 12:
+        month = _data()["words"]["months"][int(month) - 1]
+    values["month"] = month
     for pattern in rule["keep"]:
         if all(values.get(field) for field in _PLACE.findall(pattern)):
             return _PLACE.sub(lambda place: values[place[1]], pattern) or GONE
     return GONE
 
 
-def _parameters(span: str, language: str, depth: int) -> Parameters | None:
-    """Return the parameters of a template, templates in them rendered. None for broken ones."""
-    with naming_extras():
-        import mwparserfromhell
-        from mwparserfromhell.parser import ParserError
-    try:
-        nodes = mwparserfromhell.parse(span, skip_style_tags=True).nodes
-    except (ParserError, RecursionError):
-        return None
-    if len(nodes) != 1 or not isinstance(nodes[0], mwparserfromhell.nodes.Template):
-        return None
-
-    def inner(span: str) -> str:
-        return render_template(span, language, depth + 1)
-
-    values: dict[str, str] = {}
-    for parameter in nodes[0].params:
-        name = str(parameter.name).strip().lower()
-        values[name] = replace_templates(str(parameter.value), inner).strip()
-    return values
-
-
-def _positional(parameters: Parameters) -> list[str]:
-    """Return the parameters without names, in order, up to the first that is missing."""
-    values: list[str] = []
-    while (value := parameters.get(str(len(values) + 1))) is not None:
-        values.append(value)
-    return values
-
-
-def _converted(parameters: Parameters) -> str:
+def _converted(values: list[str]) -> str:
     """5|km -> 5 km; 5|-|10|km -> 5–10 km; 6|ft|2|in -> 6 ft 2 in; the conversion goes."""
-    rest = _positional(parameters)
-    if not rest:
-        return ""
-    text = _grouped(rest.pop(0))
-    between = _data()["between"]
+    between, units = _data()["between"], _data()["units"]
+    if len(values) < 2:
+        return "".join(map(_grouped, values))
+    text, rest = _grouped(values[0]), values[1:]
     while len(rest) >= 2 and rest[0].lower() in between:
         text += between[rest[0].lower()] + _grouped(rest[1])
         rest = rest[2:]
-    if not rest:
-        return text
-    unit = rest.pop(0)
-    text = f"{text} {_unit(unit)}"
-    while len(rest) >= 2 and (unit, rest[1]) in _COMPOUND and _NUMBER.fullmatch(rest[0]):
-        text += f" {rest[0]} {_unit(rest[1])}"
-        unit, rest = rest[1], rest[2:]
+    unit, number, smaller = [*rest, "", "", ""][:3]
+    text = f"{text} {units.get(unit, unit)}".strip()
+    if (unit, smaller) in _COMPOUND and _NUMBER.fullmatch(number):
+        text += f" {number} {smaller}"
     return text
 
 
@@ -381,52 +299,6 @@ def _grouped(number: str) -> str:
     if _GROUPED.fullmatch(number) and number.lstrip("-−").isascii():
         return f"{int(number.replace('−', '-')):,}"
     return re.sub(r"(?<=\d)\+(?=\d+[/⁄])", " ", number)
-
-
-def _unit(code: str) -> str:
-    multiple = _MULTIPLE.match(code)
-    if multiple:
-        return f"{_MULTIPLES[multiple[1]]} {_unit(code[multiple.end() :])}"
-    return str(_data()["units"].get(code, code))
-
-
-def _date(parameters: Parameters) -> str:
-    """1967|8|31 -> August 31, 1967; with df=y 31 August 1967; a date in words stays."""
-    year, month, day = (parameters.get(key, "") for key in ("1", "2", "3"))
-    if not month or not year.isdigit():
-        return year
-    name = _month(month)
-    if not day or not day.isdigit():
-        return f"{name} {year}"
-    day_first = parameters.get("df", "").lower() in {"y", "yes", "1"}
-    return f"{int(day)} {name} {year}" if day_first else f"{name} {int(day)}, {year}"
-
-
-def _as_of(parameters: Parameters) -> str:
-    """2010|3 -> As of March 2010; what alt= says, and small letters with lc=."""
-    if parameters.get("alt"):
-        return parameters["alt"]
-    begin = "as of" if parameters.get("lc") else "As of"
-    year, month, day = (parameters.get(key, "") for key in ("1", "2", "3"))
-    parts = [day if month else "", _month(month) if month else "", year]
-    return " ".join([begin, *(part for part in parts if part)])
-
-
-def _month(month: str) -> str:
-    number = int(month) if month.isascii() and month.isdigit() else 0
-    return str(_data()["words"]["months"][number - 1]) if 1 <= number <= 12 else month
-
-
-_MAKERS: Mapping[str, Callable[[Parameters], str]] = {
-    "as_of": _as_of,
-    "converted": _converted,
-    "date": _date,
-}
-
-
-def _rule(name: str, language: str) -> Mapping[str, Any] | None:
-    names, prefixes = _rules(language)
-    return names.get(name) or next((r for begin, r in prefixes if name.startswith(begin)), None)
 
 
 @cache
@@ -450,14 +322,14 @@ def _rules(
     return names, prefixes
 
 
-LONGEST_LEAD = 200_000
+MAX_LEAD = 200_000
 """Characters before the first heading that are looked at. A page whose lead is longer is broken."""
 
-LONGEST_PARAGRAPH = 20_000
-MOST_TEMPLATES = 500
+MAX_PARAGRAPH = 20_000
+MAX_TEMPLATES = 500
 """Templates of a lead that are rendered. Further ones vanish."""
 
-FEWEST_WORDS = 5
+MIN_WORDS = 5
 """Text of fewer words that does not end as a sentence is a caption or a remnant."""
 
 _HEADING = re.compile(r"^==", re.MULTILINE)
@@ -480,7 +352,7 @@ _WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff]{1,2}
 
 def lead_of(text: str) -> str:
     """Return the wikitext before the first heading, without comments, references and the like."""
-    lead = text[:LONGEST_LEAD]
+    lead = text[:MAX_LEAD]
     for heading in _HEADING.finditer(lead):
         at = heading.start()
         if lead.rfind("<!--", 0, at) <= lead.rfind("-->", 0, at):  # not in a comment
@@ -491,16 +363,43 @@ def lead_of(text: str) -> str:
 def paragraph_of(lead: str, site: Site) -> str:
     """Return the first paragraph of prose of a lead, as plain text on one line.
 
-    lead: as `lead_of` returns it. "" where there is none: nothing but templates, tables, lists and
-    files.
+    lead: as `lead_of` returns it. Paragraphs stand between blank lines, lists and blocks. "" where
+    there is none: nothing but templates, tables, lists and files.
     """
+    budget = iter(range(MAX_TEMPLATES))
+
+    def render(span: str) -> str:
+        return GONE if next(budget, None) is None else render_template(span, site.language)
+
+    for _ in range(MAX_NESTED_BOXES):
+        lead = _BOXES.sub("\n\n", lead)
+    text = _BLOCK_TAG.sub("\n\n", lead)
+    text = _NO_PROSE.sub("", replace_links(replace_templates(text, render), site))
     best = ""
-    for paragraph in _paragraphs(lead, site):
-        plain = _plain(paragraph)
-        if _is_prose(plain):
+    for paragraph in _BLANK.split(text):
+        paragraph = paragraph.strip(" \t\n" + GONE)
+        note = _ITALIC_NOTE.match(paragraph)  # "For other uses, see ..."
+        plain = _plain(paragraph[note.end() if note else 0 :][:MAX_PARAGRAPH])
+        if _COORDINATES.match(plain) or not any(c.isalpha() for c in plain):
+            continue
+        words = count_words(plain)
+        if words >= MIN_WORDS or (words >= 2 and _SENTENCE_END.search(plain)):
             return plain
         best = best or plain
-    return best if any(c.isalpha() for c in best) and not _COORDINATES.match(best) else ""
+    return best
+
+
+def _plain(paragraph: str) -> str:
+    """Return a paragraph without tags, bold, italics and switches. 10<sup>6</sup> becomes 10⁶."""
+
+    def raised(tag: re.Match[str]) -> str:
+        inside = tag[1].strip()
+        return inside.translate(_DIGITS) if _POWER.fullmatch(inside) else inside
+
+    paragraph = _RAISED.sub(raised, _BREAK.sub(" ", paragraph))
+    paragraph = _BEHAVIOUR.sub("", _TAG.sub("", paragraph))
+    # As MediaWiki reads them, four quotes are bold after an apostrophe.
+    return tidy(_QUOTES.sub(lambda run: "'" if len(run[0]) == 4 else "", paragraph))
 
 
 def count_words(text: str) -> int:
@@ -508,68 +407,21 @@ def count_words(text: str) -> int:
     return sum(1 for _ in _WORD.finditer(text))
 
 
-def _paragraphs(lead: str, site: Site) -> Iterator[str]:
-    """Yield the paragraphs that stand between blank lines, lists and blocks, as wikitext."""
-    text = _BLOCK_TAG.sub("\n\n", without_boxes(lead)) if "<" in lead else lead
-    budget = iter(range(MOST_TEMPLATES))
-
-    def render(span: str) -> str:
-        return GONE if next(budget, None) is None else render_template(span, site.language)
-
-    text = replace_templates(text, render)
-    text = _NO_PROSE.sub("", replace_links(text, site))
-    for paragraph in _BLANK.split(text):
-        paragraph = paragraph.strip(" \t\n" + GONE)
-        note = _ITALIC_NOTE.match(paragraph)  # "For other uses, see ..."
-        if prose := paragraph[note.end() :] if note else paragraph:
-            yield prose[:LONGEST_PARAGRAPH]
-
-
-def _plain(paragraph: str) -> str:
-    if "<" in paragraph:
-        paragraph = _RAISED.sub(_raised, _BREAK.sub(" ", paragraph))
-        paragraph = _TAG.sub("", paragraph)
-    if "__" in paragraph:
-        paragraph = _BEHAVIOUR.sub("", paragraph)
-    return tidy("\n".join(map(without_quotes, paragraph.split("\n"))))
-
-
-def _raised(tag: re.Match[str]) -> str:
-    """Return 10<sup>6</sup> as 10⁶: plain digits would be another number."""
-    inside = tag[1].strip()
-    return inside.translate(_DIGITS) if _POWER.fullmatch(inside) else inside
-
-
-def _is_prose(text: str) -> bool:
-    if _COORDINATES.match(text) or not any(c.isalpha() for c in text):
-        return False
-    words = count_words(text)
-    return words >= FEWEST_WORDS or (words >= 2 and _SENTENCE_END.search(text) is not None)
-
-
-LONGEST_PAGE = 2**21
-"""Characters of a page that are looked at. MediaWiki saves none of more bytes."""
-
 _TARGET = re.compile(r"\[\[([^\[\]{}|<>\n]{1,500})(?:\]\]|\|)")
 _HATNOTE = re.compile(r"^:+[ \t]*''[^\n]*''[ \t.]*$", re.MULTILINE)
 
 
-def lead_targets(lead: str, site: Site) -> list[str]:
-    """Return the titles of the articles that a lead links to, in order, each once.
+def without_hatnotes(lead: str) -> str:
+    """Return a lead without lines such as "For other uses, see ..."."""
+    return _HATNOTE.sub("", lead)
 
-    lead: as `lead_of` returns it, infobox and captions included. Links in comments, <nowiki>,
-    references and hatnotes ("For other uses, see ...") do not count, nor do those that a template
-    makes of plain parameters.
+
+def link_targets(text: str, site: Site) -> list[str]:
+    """Return the titles of the articles that wikitext links to, in order, each once.
+
+    text: as `without_hidden` returns it. Links that a template makes of plain parameters do not
+    count.
     """
-    return _titles(_HATNOTE.sub("", lead), site)
-
-
-def page_targets(text: str, site: Site) -> list[str]:
-    """Return the titles that a whole page links to, as `lead_targets` does, hatnotes included."""
-    return _titles(without_hidden(text[:LONGEST_PAGE]), site)
-
-
-def _titles(text: str, site: Site) -> list[str]:
     targets = dict.fromkeys(_TARGET.findall(text))
     titles = dict.fromkeys(title_of(target, site) for target in targets)
     return [title for title in titles if title]

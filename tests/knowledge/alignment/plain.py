@@ -27,15 +27,19 @@ class PlainAlignment:
                 self.item_reasons["duplicate id"] += 1
             else:
                 self.items[item.id] = item
+        if not world.pages:
+            for item in sorted(self.items.values()):
+                reason = "" if item.description.strip() else "no description"
+                if item.article is not None:
+                    page = Page(item.article, item.description, reason)
+                    self.pages.setdefault(item.article, page)
         self.told = {i.article for i in self.items.values() if i.disambiguation}
         self.owner: dict[str, str] = {}  # title of a page: id of its entity
         self.entities: dict[str, tuple[str, str, str | None, str]] = {}
-        if world.pages and world.items:
+        if world.items:
             self._both()
-        elif world.pages:
-            self._pages_alone()
         else:
-            self._items_alone()
+            self._pages_alone()
 
     def land(self, title: str) -> tuple[str, str]:
         """Return (where a title lands, why there is no article there or "")."""
@@ -102,18 +106,6 @@ class PlainAlignment:
             astray = reason in ("redirect loop", "redirect to no page")
             self.page_reasons[reason if astray else "redirect"] += 1
 
-    def _items_alone(self) -> None:
-        for item in self.items.values():
-            if not (item.label or "").strip():
-                self.item_reasons["no label"] += 1
-            elif item.disambiguation:
-                self.item_reasons["disambiguation"] += 1
-            elif not item.description.strip():
-                self.item_reasons["no description"] += 1
-            else:
-                text = item.description
-                self.entities[item.id] = (item.label, text, item.article, text)
-
     def redirects(self) -> list[tuple[str, str, str | None]]:
         rows = []
         for page in self.pages.values():
@@ -136,11 +128,9 @@ class PlainAlignment:
 
     def relations(self) -> list[tuple[str | None, str, str | None, str]]:
         rows = [(*statement, "wikidata") for statement in self.world.statements]
-        if self.pages:
-            links = self.world.links
-            ends = [(self.owner.get(s), self.owner.get(self.land(t)[0])) for s, t in links]
-            rows += [(s, "link", o, "hyperlink") for s, o in ends]
-        return rows if self.items else [r for r in rows if r[3] != "wikidata"]
+        links = self.world.links
+        ends = [(self.owner.get(s), self.owner.get(self.land(t)[0])) for s, t in links]
+        return [*rows, *((s, "link", o, "hyperlink") for s, o in ends)]
 
 
 def plain_tables(

@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 from argus.data.kb import TABLES
 from argus.knowledge.alignment import AlignSettings, align, finish
 from argus.knowledge.raw import ITEMS, LINKS, PAGES, RAW, STATEMENTS
-from tests.support.in_process_engine import InProcessEngine
 
 SCHEMAS = {"pages": PAGES, "links": LINKS, "items": ITEMS, "statements": STATEMENTS}
 SMALL = 128 << 20
@@ -43,10 +42,7 @@ class World:
     statements: Sequence[tuple[str, str, str]] = ()
 
     def rows(self) -> dict[str, list[tuple[Any, ...]] | None]:
-        pages = self.pages and [
-            (number, p.title, p.redirect, p.reason, p.paragraph)
-            for number, p in enumerate(self.pages)
-        ]
+        pages = self.pages and [(p.title, p.redirect, p.reason, p.paragraph) for p in self.pages]
         items = self.items and [
             (i.id, i.label, i.description, list(i.aliases), i.article, i.disambiguation)
             for i in self.items
@@ -114,7 +110,7 @@ def finished(
 ) -> tuple[Tables, dict[str, Any]]:
     tables = Tables()
     settings = AlignSettings(sample=sample, seed=seed, min_words=min_words, memory_bytes=SMALL)
-    return tables, finish(work, tables.write, InProcessEngine(), settings)
+    return tables, finish(work, tables.write, settings)
 
 
 def built(world: World, work: Path, **settings: Any) -> tuple[Tables, dict[str, Any]]:

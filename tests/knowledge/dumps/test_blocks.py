@@ -15,7 +15,6 @@ from argus.errors import InputError
 from argus.knowledge import blocks
 from argus.knowledge.blocks import DamagedDump, blocks_of, head_of, records_of
 from tests.support.draws import examples
-from tests.support.dumps import item, items_dump, pages_dump
 
 KINDS = ("page", "line")
 PACK = {"bz2": partial(bz2.compress, compresslevel=1), "gz": gzip.compress, "plain": bytes}
@@ -171,42 +170,9 @@ def test_a_dump_without_text_before_the_damage_has_no_head(path):
         head_of(path)
 
 
-@pytest.mark.parametrize("compression", PACK)
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_record_without_end_does_not_eat_the_memory(path, monkeypatch, compression, kind):
-    monkeypatch.setattr(blocks, "MAX_RECORD", 3 << 20)
-    pack = PACK[compression]
-    begin, more = pack(b"<page>\na</page>\n<page>"), pack(b"x" * (1 << 20))
-    path.write_bytes(begin + more * 9)
-    texts, damage = read(path, kind, 1 << 20)
-    assert texts[0] == (b"<page>\na</page>" if kind == "page" else b"<page>")
-    assert f"a {kind} that does not end within 3 MiB" in damage
-
-
 @pytest.mark.parametrize("compression", ["bz2", "gz"])
 def test_a_small_file_of_gigabytes_is_unpacked_a_piece_at_a_time(path, compression):
     path.write_bytes(PACK[compression](b"\n" * (100 << 20)))
     assert path.stat().st_size < 1 << 20
     pieces = blocks._texts(path, parallel=False)
     assert all(len(next(pieces)) <= 1 << 20 for _ in range(50))
-
-
-@pytest.mark.parametrize("pack", ["plain", "bz2", "gz"])
-def test_a_text_cut_before_packing_is_damage_at_its_end(tmp_path, path, pack):
-    pages = pages_dump(
-        tmp_path / "p", {f"P{i}": f"'''P{i}''' is." for i in range(20)}, pack="plain"
-    )
-    items = items_dump(tmp_path / "i", [item(f"Q{i}", f"P{i}") for i in range(20)], pack="plain")
-    pages, items = pages.read_bytes(), items.read_bytes()
-    cut = {
-        "without </mediawiki>": (pages[: pages.index(b"  <page>", 2000)], "page"),
-        "without </media": (pages[: pages.index(b"</page>", 2000)], "page"),
-        "inside a line": (items[:777], "line"),
-        "or an array": (items[: items.index(b"},\n", 777) + 3], "line"),
-    }
-    for what, (text, kind) in cut.items():
-        path.write_bytes(PACK[pack](text))
-        for size in (100, 1 << 20):
-            records, damage = read(path, kind, size)
-            assert what in damage and str(path) in damage
-            assert records == plain_reader(text, kind)[: len(records)] and len(records) > 1

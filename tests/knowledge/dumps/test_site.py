@@ -27,7 +27,7 @@ def german():
 
 
 def test_a_dump_says_its_wiki_language_and_namespaces(german):
-    assert (german.dbname, german.language, german.case) == ("dewiki", "de", "first-letter")
+    assert (german.dbname, german.language) == ("dewiki", "de")
     names = german.namespaces
     assert names["datei"] == names["bild"] == names["file"] == names["image"] == 6
     assert names["kategorie"] == names["category"] == 14
