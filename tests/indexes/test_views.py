@@ -96,7 +96,6 @@ def test_ids_with_quotes_and_other_scripts_are_ids_like_any(index):
         (expansions(1, "n"), unit(1) * 3, "", "row 0 is of length 3"),
         (expansions(1, "n"), unit(1)[:, :4], "", r"expected \(1, 8\)"),
         ([View("n", "zz", "expansion", "")], unit(1), "r", "1 unknown document id: 'zz'"),
-        ([View("n", "d000", "expansion", "\ud800")], unit(1), "", "no Unicode text"),
         (expansions(1, "n"), unit(1), "a b", "remedy id 'a b'; expected letters"),
         (expansions(1, "n"), unit(1), "original", "remedy id 'original'"),
     ],

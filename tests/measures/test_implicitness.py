@@ -18,7 +18,6 @@ from argus.measures.measures import is_implicit
         ("cities and copied boxes", ["Box"], False),
         ("running and parsing", ["run"], False),
         ("running and parsing", ["urllib.parse"], False),
-        ("what is past", ["copy and paste"], True),
         ("How long is a 747?", ["Boeing 747"], False),
         ("How long is a 737?", ["Boeing 747"], True),
         ("How long is it?", ["Boeing 747"], True),

@@ -26,14 +26,7 @@ from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.systems import Judged, System, judge, with_corpus
 from argus.measures.measures import Coverage, cover
-from argus.measures.slices import (
-    Trials,
-    slice_figures,
-    slice_shares,
-    slice_table,
-    slicings,
-    worst_first,
-)
+from argus.measures.slices import Trials, rank_slices, slice_shares, slicings
 from argus.retrievers.config import DEEPER
 
 DIAGNOSIS = "diagnosis.parquet"
@@ -234,8 +227,7 @@ def slice_queries(
         for query in judged.queries
     ]
     slices = [slicing.of(members) for slicing in slicings(corpus, fields)]
-    shares = worst_first([share for one in trials for share in slice_shares(slices, one)])
-    return slice_figures(slices, shares), slice_table(shares)
+    return rank_slices([one.figures for one in slices], slice_shares(slices, trials))
 
 
 def read_judged(

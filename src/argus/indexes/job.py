@@ -30,12 +30,7 @@ from argus.engine import open_given
 from argus.errors import InputError
 from argus.indexes.blend import REMEDIES
 from argus.indexes.fold import ORIGINAL
-from argus.indexes.header import (
-    FILE,
-    describe_encoder,
-    index_folder,
-    parse_index_spec,
-)
+from argus.indexes.header import FILE, describe_encoder, index_folder
 from argus.indexes.lexical import FOLDER, remove_words
 from argus.indexes.retriever import encoder_of
 from argus.indexes.snapshot import list_some
@@ -146,10 +141,6 @@ def build_index(
     stays as it is. engine: where to embed. None is this process. Raises InputError when `out` holds
     an index of other documents.
     """
-    spec = parse_index_spec(out) if "@" in Path(out).name else None
-    if spec is not None and spec.as_of is not None and (spec.path / FILE).is_file():
-        got, fix = f"names the state {spec.as_of!r} of the index {spec.path}", "Give another --out."
-        raise InputError(got, expected="a folder for an index", fix=fix, where=out)
     opened = corpus_for(corpus, None if vectors is not None else encoder, limit)
     documents = _documents(opened, fields, vectors)
     own = Path(vectors) if vectors is not None else None

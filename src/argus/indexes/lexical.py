@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -91,7 +91,7 @@ def stems(text: str) -> list[str]:
     "_" joins a name of code. A single letter says nothing of a topic, and formulas are full of
     them.
     """
-    return [_stem(word) for word in long_words(text)]
+    return list(_stemmer().stemWords(long_words(text)))
 
 
 def long_words(text: str) -> list[str]:
@@ -101,11 +101,6 @@ def long_words(text: str) -> list[str]:
 
 def _folded(text: str) -> str:
     return unicodedata.normalize("NFKC", stream_safe(text)).casefold()
-
-
-@lru_cache(maxsize=1 << 18)
-def _stem(word: str) -> str:
-    return str(_stemmer().stemWord(word))
 
 
 @cache

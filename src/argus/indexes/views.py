@@ -340,7 +340,7 @@ class ViewIndex:
     def _record_batch(
         self, views: Sequence[View], vectors: FloatArray, remedy: str, added: int
     ) -> Any:
-        """Return one Arrow batch. Raises InputError for wrong vectors, and text without UTF-8."""
+        """Return one Arrow batch. Raises InputError for wrong vectors."""
         import pyarrow as pa
 
         vectors, unit = np.asarray(vectors, np.float32), self.header.unit
@@ -357,12 +357,7 @@ class ViewIndex:
                 expected=f"finite vectors {'of length 1' if unit else 'that are not zero'}",
                 fix="Scale them, and leave out what could not be embedded.",
             )
-        try:
-            columns = [pa.array([getattr(v, name) for v in views], pa.string()) for name in NAMES]
-        except UnicodeEncodeError as error:
-            got = f"a view holds characters that are no Unicode text ({error})"
-            fix = "Remove lone surrogates from the text."
-            raise InputError(got, expected="text that can be written as UTF-8", fix=fix) from error
+        columns = [pa.array([getattr(v, name) for v in views], pa.string()) for name in NAMES]
         columns.append(pa.array([remedy] * len(views), pa.string()))
         columns.append(pa.array([added] * len(views), pa.int64()))
         flat = pa.array(np.ascontiguousarray(vectors).reshape(-1), pa.float32())

@@ -27,9 +27,7 @@ BATCH_VALUES = 4_000_000  # numbers to resample at once: 32 MB
 UNCHANGED = 1e-9  # differences up to this are rounding
 ALIKE = "every query changed by the same amount"
 
-
-DifferenceFigures = dict[str, Any]
-"""Figures of a `PairedDifference` in a summary, see `PairedDifference.figures`."""
+Values = Mapping[str, float]
 
 
 def with_interval(figures: Mapping[str, Any]) -> str:
@@ -117,7 +115,7 @@ class PairedDifference:
         high = self.mean_difference if self.high is None else self.high
         return "better" if low > 0 else "worse" if high < 0 else ""
 
-    def figures(self) -> DifferenceFigures:
+    def figures(self) -> dict[str, Any]:
         """Return everything for a summary.
 
         queries: queries that were measured on both sides.
@@ -138,12 +136,7 @@ class PairedDifference:
 
 
 def paired_difference(
-    before: Mapping[str, float],
-    after: Mapping[str, float],
-    *,
-    seed: int,
-    resamples: int = RESAMPLES,
-    confidence: float = 0.95,
+    before: Values, after: Values, *, seed: int, resamples: int = RESAMPLES
 ) -> PairedDifference:
     """Compare two systems' values per query, `after` minus `before`.
 
@@ -162,9 +155,7 @@ def paired_difference(
     difference = second - first
     difference[np.abs(difference) <= UNCHANGED] = 0.0
     p_value, exact = randomisation_test(difference, seed=seed, resamples=resamples)
-    low, high, why_not = bootstrap_interval(
-        difference, seed=seed, resamples=resamples, confidence=confidence
-    )
+    low, high, why_not = bootstrap_interval(difference, seed=seed, resamples=resamples)
     return PairedDifference(
         queries=len(ids),
         mean_before=float(first.mean()),
@@ -199,7 +190,6 @@ def randomisation_test(
         (moved,),
         np.mean,
         permutation_type="samples",
-        vectorized=True,
         n_resamples=resamples,
         batch=max(1, BATCH_VALUES // len(moved)),
         rng=np.random.default_rng(seed),
@@ -220,13 +210,9 @@ def least_bound(differences: npt.NDArray[np.float64]) -> float:
 
 
 def bootstrap_interval(
-    differences: npt.NDArray[np.float64],
-    *,
-    seed: int,
-    resamples: int = RESAMPLES,
-    confidence: float = 0.95,
+    differences: npt.NDArray[np.float64], *, seed: int, resamples: int = RESAMPLES
 ) -> tuple[float | None, float | None, str]:
-    """Return the percentile interval of the mean of n values, or None, None and why there is none.
+    """Return the 95% percentile interval of the mean of n values, or why there is none.
 
     The level of its ends is that of a t interval of as many observations as there are values other
     than zero. There is none if these are fewer than FEWEST_CHANGED, or if all n are equal, since
@@ -241,14 +227,13 @@ def bootstrap_interval(
         return None, None, ALIKE
     from scipy.stats import bootstrap, norm, t
 
-    tail = t.ppf((1 - confidence) / 2, changed - 1) * math.sqrt(changed / (changed - 1))
+    tail = t.ppf(0.025, changed - 1) * math.sqrt(changed / (changed - 1))
     resampled = bootstrap(
         (differences,),
         np.mean,
         method="percentile",
         n_resamples=resamples,
         confidence_level=1 - 2 * float(norm.cdf(tail)),
-        vectorized=True,
         batch=max(1, BATCH_VALUES // len(differences)),
         rng=np.random.default_rng(seed),
     )

@@ -7,16 +7,14 @@ interval. The worst slice is the one whose interval is furthest on the wrong sid
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from typing_extensions import TypedDict
 
 from argus.data.fields import Value, payload_values
 from argus.data.types import Document
@@ -28,10 +26,6 @@ RANGES = 5
 MAX_TEXTS = 50  # different texts that are slices of their own. The rarer ones are OTHER
 FEW = 20  # trials below which a slice has few
 MAX_NAMED = 50  # shares in the summary. The table has all
-_WHOLE = re.compile(r"-?\d{1,300}\Z")
-"""A whole number that is no more than a float holds."""
-
-
 SCHEMA = pa.schema(
     [
         *((name, pa.string()) for name in ("field", "slice", "share_of")),
@@ -41,15 +35,6 @@ SCHEMA = pa.schema(
     ]
 )
 """A row per share of a slice, as `slice_shares` returns them."""
-SliceShare = dict[str, Any]
-SliceFigures = dict[str, Any]
-"""Shares by slice in a summary, see `slice_figures`."""
-
-
-class Sliced(TypedDict, total=False):
-    """A summary's shares by slice, if any field was named."""
-
-    slices: SliceFigures
 
 
 @dataclass(frozen=True)
@@ -72,8 +57,7 @@ class Slicing:
             tuple(dict.fromkeys(label for i in one for label in self.labels[i])) or (NONE,)
             for one in items
         ]
-        names = self.names if all(items) else tuple(dict.fromkeys((*self.names, NONE)))
-        return Slicing(self.figures, labels, names)
+        return Slicing(self.figures, labels, tuple(dict.fromkeys((*self.names, NONE))))
 
 
 @dataclass(frozen=True)
@@ -111,78 +95,40 @@ def slicing(
             counts[value] += n
     names, cut = slice_names(counts)
     labels = [tuple(dict.fromkeys(names[v] for v in own)) or (NONE,) for own in values]
-    present = {label for own in labels for label in own}
-    ordered = [name for name in dict.fromkeys(names.values()) if name in present]
-    ordered += [NONE] if NONE in present else []
     without = sum(n for own, n in zip(values, times, strict=True) if not own)
+    ordered = tuple(dict.fromkeys([*names.values(), NONE] if without else names.values()))
     figures = {"field": field, "slices": len(ordered), "without": without, "cut": cut}
-    return Slicing(figures, labels, tuple(ordered))
+    return Slicing(figures, labels, ordered)
 
 
 def slice_names(counts: Mapping[Value, int]) -> tuple[dict[Value, str], str]:
     """Return the slice of each value, slices in order, and how they were cut, in words.
 
-    Numbers, also as text (7, not 007), are cut into ranges with about as many items. The most
-    frequent texts are slices of their own.
+    Numbers are cut into ranges with about as many items. The most frequent texts are slices of
+    their own.
     """
-    numbers = {value: number for value in counts if (number := _number(value)) is not None}
-    if len(numbers) == len(counts):
-        return _numbers(numbers, counts)
-    texts = Counter({str(value): n for value, n in counts.items()})
-    alone, cut = sorted(texts, key=lambda text: (-texts[text], text)), ""
-    if len(alone) > MAX_TEXTS:
-        cut = f"{len(texts):,} values: the {MAX_TEXTS} most frequent, and {OTHER}"
-        alone = alone[:MAX_TEXTS]
-    order = {name: place for place, name in enumerate([*alone, OTHER])}
-    names = {v: str(v) if str(v) in order else OTHER for v in counts}
-    return dict(sorted(names.items(), key=lambda pair: order[pair[1]])), cut
-
-
-def _number(value: Value) -> int | float | None:
-    """Return the number that a value is, if it is a finite one.
-
-    A text is one only where the number is written so: "1.10" is not 1.1, nor "007" 7.
-    """
-    if isinstance(value, int):
-        return value
-    try:
-        number = float(value) if isinstance(value, float) or not _WHOLE.match(value) else int(value)
-    except ValueError:
-        return None
-    if not math.isfinite(number) or (isinstance(value, str) and _written(number) != value):
-        return None
-    return number
-
-
-def _numbers(
-    numbers: Mapping[Value, int | float], counts: Mapping[Value, int]
-) -> tuple[dict[Value, str], str]:
-    ordered = sorted(numbers, key=lambda value: (numbers[value], str(value)))
-    distinct = sorted(set(numbers.values()))
-    if len(distinct) <= MAX_NUMBERS:
-        return {value: _written(numbers[value]) for value in ordered}, ""
-    weights = Counter[int | float]()
-    for value in ordered:
-        weights[numbers[value]] += counts[value]
-    upto = np.cumsum([weights[number] for number in distinct])
-    ends = np.searchsorted(upto, upto[-1] * np.arange(1, RANGES + 1) / RANGES)
-    edges = sorted({min(int(end), len(distinct) - 1) for end in ends})
-    names: dict[int | float, str] = {}
-    start = 0
-    for end in edges:
-        low, high = distinct[start], distinct[end]
-        name = _written(low) if low == high else f"{_written(low)} to {_written(high)}"
-        names |= dict.fromkeys(distinct[start : end + 1], name)
+    if not all(isinstance(value, int | float) and math.isfinite(value) for value in counts):
+        ordered = sorted(counts, key=lambda value: (-counts[value], str(value)))
+        names = {value: str(value) for value in ordered[:MAX_TEXTS]}
+        names |= dict.fromkeys(ordered[MAX_TEXTS:], OTHER)
+        cut = f"{len(counts):,} values: the {MAX_TEXTS} most frequent, and {OTHER}"
+        return names, cut if len(counts) > MAX_TEXTS else ""
+    numbers = sorted(counts)
+    written = [str(int(n)) if n == int(n) else repr(n) for n in map(float, numbers)]
+    if len(numbers) <= MAX_NUMBERS:
+        return dict(zip(numbers, written, strict=True)), ""
+    upto = np.cumsum([counts[number] for number in numbers])
+    ends = np.unique(np.searchsorted(upto, upto[-1] * np.arange(1, RANGES + 1) / RANGES))
+    names, start = {}, 0
+    for end in ends.tolist():
+        low, high = written[start], written[end]
+        name = low if low == high else f"{low} to {high}"
+        names |= dict.fromkeys(numbers[start : end + 1], name)
         start = end + 1
-    cut = f"{len(distinct):,} numbers, cut into {len(edges)} ranges"
-    return {value: names[numbers[value]] for value in ordered}, cut
+    return names, f"{len(numbers):,} numbers, cut into {len(ends)} ranges"
 
 
-def _written(number: int | float) -> str:
-    return str(int(number)) if number == int(number) else repr(number)
-
-
-def slice_shares(slicings: Sequence[Slicing], trials: Trials) -> list[SliceShare]:
+def slice_shares(slicings: Sequence[Slicing], trials: Iterable[Trials]) -> list[dict[str, Any]]:
     """Return the share of every slice that has a trial.
 
     field: field of the slices.
@@ -195,53 +141,41 @@ def slice_shares(slicings: Sequence[Slicing], trials: Trials) -> list[SliceShare
     worse_by: distance of the interval from the whole's, on the wrong side. 0 or less if they touch.
     is_few: whether the slice has fewer than 20 items.
     """
-    if not len(trials.item):
-        return []
-    whole = float(trials.value.mean())
-    low, high = (float(end) for end in wilson(whole, len(trials.item)))
-    shares: list[SliceShare] = []
-    for slicing in slicings:
-        for name, values in _by_slice(slicing, trials).items():
-            n, share, field = len(values), float(np.mean(values)), slicing.figures["field"]
-            own_low, own_high = (float(end) for end in wilson(share, n))
-            worse_by = own_low - high if trials.is_bad else low - own_high
-            interval = (share, own_low, own_high, whole, worse_by)
-            row = (field, name, trials.share_of, n, *interval, n < FEW)
-            shares.append(dict(zip(SCHEMA.names, row, strict=True)))
+    shares: list[dict[str, Any]] = []
+    for one in (one for one in trials if len(one.item)):
+        whole = float(one.value.mean())
+        whole_low, whole_high = map(float, wilson(whole, len(one.item)))
+        for slicing in slicings:
+            values: dict[str, list[float]] = {name: [] for name in slicing.names}
+            for item, value in zip(one.item.tolist(), one.value.tolist(), strict=True):
+                for label in slicing.labels[item]:
+                    values[label].append(value)
+            for name, own in values.items():
+                if not own:
+                    continue
+                n, share = len(own), float(np.mean(own))
+                low, high = map(float, wilson(share, n))
+                worse_by = low - whole_high if one.is_bad else whole_low - high
+                row = (slicing.figures["field"], name, one.share_of, n, share, low, high, whole)
+                shares.append(dict(zip(SCHEMA.names, (*row, worse_by, n < FEW), strict=True)))
     return shares
 
 
-def _by_slice(slicing: Slicing, trials: Trials) -> dict[str, list[float]]:
-    """Return the values of the trials in each slice, slices in order."""
-    values: dict[str, list[float]] = {name: [] for name in slicing.names}
-    for item, value in zip(trials.item.tolist(), trials.value.tolist(), strict=True):
-        for label in slicing.labels[item]:
-            values[label].append(value)
-    return {name: own for name, own in values.items() if own}
-
-
-def worst_first(shares: Sequence[SliceShare]) -> list[SliceShare]:
-    """Sort shares by how far their interval is worse than the whole's."""
-    return sorted(shares, key=lambda share: -share["worse_by"])
-
-
-def slice_figures(slicings: Sequence[Slicing], shares: Sequence[SliceShare]) -> SliceFigures:
-    """Return the part of a summary. shares: the worst first.
+def rank_slices(
+    fields: Sequence[Mapping[str, Any]], shares: Iterable[Mapping[str, Any]]
+) -> tuple[dict[str, Any], pa.Table]:
+    """Return the part of a summary and slices.parquet, shares furthest on the wrong side first.
 
     fields: fields of the slices, see `Slicing`.
     shares: rows of slices.parquet.
     worst: the first 50 of them, the worst first.
     """
-    fields = [slicing.figures for slicing in slicings]
-    return {"fields": fields, "shares": len(shares), "worst": list(shares[:MAX_NAMED])}
+    rows = sorted(shares, key=lambda share: -share["worse_by"])
+    figures = {"fields": list(fields), "shares": len(rows), "worst": rows[:MAX_NAMED]}
+    return figures, pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
-def slice_table(shares: Sequence[SliceShare]) -> pa.Table:
-    """Return one row per share, for slices.parquet."""
-    return pa.Table.from_pylist(list(shares), schema=SCHEMA)
-
-
-def slice_lines(figures: SliceFigures) -> Iterator[str]:
+def slice_lines(figures: Mapping[str, Any]) -> Iterator[str]:
     """Yield the line of the worst slice, if any is surely worse than the whole."""
     fields = ", ".join(one["field"] for one in figures["fields"])
     worst = figures["worst"][:1]

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NotRequired
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,8 @@ from argus.encoders import Encoder, EncoderConfig, loaded_encoder
 from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, require_some
-from argus.measures import slices, wilson
+from argus.measures import wilson
+from argus.measures.slices import Trials, rank_slices, slice_lines, slice_shares, slicing
 from argus.progress import progress
 from argus.reachability.config import ReachConfig
 from argus.reports import write_report
@@ -134,7 +135,7 @@ class UnreachedRecord(TypedDict):
     detail: str
 
 
-class ReachSummary(slices.Sliced):
+class ReachSummary(TypedDict):
     """Figures of the records that a store brings back for their own vectors.
 
     read: records that were read, while `store.records` is the store's own count.
@@ -148,6 +149,7 @@ class ReachSummary(slices.Sliced):
     recall: recall of records by their own vectors, None where none was compared.
     recall_of_queries: recall of the queries that were given, None without.
     examples: the first records that did not come back.
+    slices: shares by slice, where fields were named.
     """
 
     k: int
@@ -164,6 +166,7 @@ class ReachSummary(slices.Sliced):
     recall: Recall | None
     recall_of_queries: Recall | None
     examples: list[UnreachedRecord]
+    slices: NotRequired[dict[str, Any]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -264,8 +267,9 @@ def reach(
         "recall": _recall(ranks.recall[first:then]),
         "recall_of_queries": _recall(ranks.recall[then:]),
         "examples": rows[:EXAMPLES],
-        **_sliced(found, config, folder),
     }
+    if found.values and found.came:
+        summary["slices"] = _write_slices(found, config, folder)
     schema = pa.schema([(key, pa.string()) for key in UnreachedRecord.__annotations__])
     unreached = pa.Table.from_pylist(rows, schema=schema)
     folder.write_table("unreached", unreached, csv=True)
@@ -508,21 +512,19 @@ def _require_fields(store: Store, config: ReachConfig) -> None:
         raise fields[0].absent(seen)
 
 
-def _sliced(found: Survey, config: ReachConfig, folder: ArtifactFolder) -> slices.Sliced:
+def _write_slices(found: Survey, config: ReachConfig, folder: ArtifactFolder) -> dict[str, Any]:
     """Write the shares that came back, by slice. Return the summary's part."""
-    if not found.values or not found.came:
-        return {}
     came = np.frombuffer(found.came, np.int8).astype(np.float64)
-    cut, shares = [], []
+    fields, shares = [], []
     names = dict.fromkeys(config.by)
     for name, values, numbers in zip(names, found.values, found.numbers, strict=True):
         of = np.frombuffer(numbers, np.int32).astype(np.int64)
-        cut.append(slices.slicing(name, list(values), np.bincount(of).tolist()))
-        trials = slices.Trials("reached by their own vectors", of, came)
-        shares += slices.slice_shares(cut[-1:], trials)
-    shares = slices.worst_first(shares)
-    folder.write_table(SLICES, slices.slice_table(shares), csv=True)
-    return {"slices": slices.slice_figures(cut, shares)}
+        cut = slicing(name, list(values), np.bincount(of).tolist())
+        fields.append(cut.figures)
+        shares += slice_shares([cut], [Trials("reached by their own vectors", of, came)])
+    figures, table = rank_slices(fields, shares)
+    folder.write_table(SLICES, table, csv=True)
+    return figures
 
 
 def headline(summary: ReachSummary) -> Iterator[str]:
@@ -555,7 +557,7 @@ def headline(summary: ReachSummary) -> Iterator[str]:
     if reached["asked"] < summary["reachable"]:
         yield f"asked for {reached['asked']:,} of {summary['reachable']:,}, drawn at random"
     if "slices" in summary:
-        yield from slices.slice_lines(summary["slices"])
+        yield from slice_lines(summary["slices"])
     whole = "Every record that was asked for comes back for its own vector."
     yield next((text for cause, text in NEXT.items() if cause in summary["causes"]), whole)
 
@@ -568,6 +570,5 @@ def section(folder: Path, summary: ReachSummary) -> Section:
     if "slices" in summary:
         tables[SLICES] = slices_table(folder, SLICES)
     share = summary["reached"]["share"]
-    return Section(
-        {}, tables, f"{share:.2%} of the records asked for come back for their own vector"
-    )
+    brief = f"{share:.2%} of the records asked for come back for their own vector"
+    return Section({}, tables, brief)

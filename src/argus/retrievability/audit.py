@@ -31,12 +31,10 @@ from argus.knowledge.load import Knowledge
 from argus.measures.slices import (
     Slicing,
     Trials,
-    slice_figures,
+    rank_slices,
     slice_lines,
     slice_shares,
-    slice_table,
     slicings,
-    worst_first,
 )
 from argus.progress import progress
 from argus.reports import figures, write_report
@@ -312,9 +310,10 @@ def _write_slices(
         Trials("RPS above 0.5", items, (values > 0.5).astype(np.float64)),
         Trials("mean RPS", items, values),
     )
-    shares = worst_first([share for one in trials for share in slice_shares(slices, one)])
-    folder.write_table(SLICES, slice_table(shares), csv=True)
-    return {"slices": slice_figures(slices, shares)}
+    fields = [one.figures for one in slices]
+    figures, shares = rank_slices(fields, slice_shares(slices, trials))
+    folder.write_table(SLICES, shares, csv=True)
+    return {"slices": figures}
 
 
 SLICES = "audit_slices"  # the table of shares: an exposure in the same folder has one, too

@@ -21,14 +21,7 @@ from argus.engine import Engine, EngineConfig, open_given
 from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, any_encoder, read_documents, require_some, texts_cut
-from argus.measures.slices import (
-    Slicing,
-    slice_figures,
-    slice_lines,
-    slice_table,
-    slicings,
-    worst_first,
-)
+from argus.measures.slices import Slicing, rank_slices, slice_lines, slicings
 from argus.reports import figures, write_report
 from argus.reports.section import MAX_ROWS, Section, Table, naming, slices_table, table
 from argus.retrievability.config import ExposureConfig
@@ -229,9 +222,9 @@ def _write(
             summary["parents"] = folded.figures()
             folder.write_table("documents", folded.table(), csv=True)
         if slices:
-            shares = worst_first(findings.shares(slices))
-            summary["slices"] = slice_figures(slices, shares)
-            folder.write_table("slices", slice_table(shares), csv=True)
+            fields, shares = [one.figures for one in slices], findings.shares(slices)
+            summary["slices"], sliced = rank_slices(fields, shares)
+            folder.write_table("slices", sliced, csv=True)
         summary |= record.of_store()
         folder.write_results("exposure", summary, record.manifest(summary["documents"]))
     return ExposureResult(folder.path, write_report(folder.path), summary, table, misses)

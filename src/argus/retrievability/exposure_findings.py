@@ -23,7 +23,7 @@ from argus.data.types import Document, IntArray, Query, State, count_states
 from argus.indexes.dense import Groups
 from argus.jobs.workspace import require_some
 from argus.measures import wilson
-from argus.measures.slices import SliceShare, Slicing, Trials, slice_shares
+from argus.measures.slices import Slicing, Trials, slice_shares
 from argus.retrievability.config import ExposureConfig
 from argus.retrievability.sentences import hold_out
 
@@ -406,7 +406,7 @@ class Findings:
         success = {"success_at_1": first, "success_at_k": share, "mrr": mrr}
         return {"probes": len(ranks), **success, "low": float(low), "high": float(high)}
 
-    def shares(self, slicings: Sequence[Slicing]) -> list[SliceShare]:
+    def shares(self, slicings: Sequence[Slicing]) -> list[dict[str, Any]]:
         """Return every share by slice. slicings: of the corpus.
 
         Where these are chunks, a document is in the slices of all of its chunks.
@@ -422,7 +422,7 @@ class Findings:
         of_groups = [s.of(groups) for s in slicings]
         return shares + self.folded.findings._shares(of_groups, "documents ")
 
-    def _shares(self, slicings: Sequence[Slicing], unit: str) -> list[SliceShare]:
+    def _shares(self, slicings: Sequence[Slicing], unit: str) -> list[dict[str, Any]]:
         probes, known = self.probes, np.flatnonzero(self.known)
         trials = []
         for kind, name in ((TITLE, "their title"), (SENTENCE, "a sentence of their own")):
@@ -431,7 +431,7 @@ class Findings:
             trials.append(Trials(f"{unit}found by {name}", probes.target[own], hits))
         never = self.never[known].astype(np.float64)
         trials.append(Trials(f"{unit}never retrieved", known, never, is_bad=True))
-        return [share for one in trials for share in slice_shares(slicings, one)]
+        return slice_shares(slicings, trials)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from argus.data.texts import cut_name, plain_name
 from argus.data.types import Run
 from argus.data.writing import write_whole
 from argus.evaluation.systems import System, judge, without_failed
-from argus.measures.significance import DifferenceFigures, paired_difference
+from argus.measures.significance import paired_difference
 from argus.suite.config import ORIGINAL, Suite, SuiteConfig
 from argus.tasks.task import Task
 
@@ -215,7 +215,7 @@ def _figures(
 
 def _compare(
     config: SuiteConfig, before: Sequence[CellRecord], after: Sequence[CellRecord]
-) -> DifferenceFigures | None:
+) -> dict[str, Any] | None:
     """Compare the headline measure over the questions that both answered, all in one test.
 
     Each task has the same weight: values are scaled so that the mean over all questions is the mean

@@ -23,7 +23,7 @@ from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, read_documents
 from argus.measures.intervals import share
-from argus.measures.slices import slice_table, worst_first
+from argus.measures.slices import rank_slices
 from argus.reports import write_report
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import Answerer, answers_of
@@ -36,7 +36,6 @@ from argus.traffic.exchange import Exchange
 from argus.traffic.reading import TrafficReader, read_traffic
 from argus.traffic.section import headline
 
-MAX_WORST = 50
 """Shares by slice in the summary."""
 
 
@@ -219,10 +218,7 @@ def _measure(
     }
     if book.slices:
         fields, shares = figures.slice_shares(book, outcomes)
-        shares = worst_first(shares)
-        worst = shares[:MAX_WORST]
-        measured["slices"] = {"fields": fields, "shares": len(shares), "worst": worst}
-        tables["traffic_slices"] = slice_table(shares)
+        measured["slices"], tables["traffic_slices"] = rank_slices(fields, shares)
     return measured, tables
 
 

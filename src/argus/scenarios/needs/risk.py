@@ -33,9 +33,8 @@ from argus.jobs.recorded_model import RecordedModel, spent
 from argus.jobs.workspace import read_documents, require_some
 from argus.llm import Estimate, Ledger, estimate, open_model
 from argus.llm.ledger import ledger_to_read
-from argus.measures import slices
 from argus.measures.intervals import discrimination, wilson
-from argus.measures.slices import Sliced, Slicing, Trials
+from argus.measures.slices import Slicing, Trials, rank_slices, slice_shares
 from argus.progress import announce
 from argus.reports.section import MAX_ROWS, Table, naming, table
 from argus.scenarios.config import NeedsConfig, ProfileConfig
@@ -396,10 +395,11 @@ def risk_table(folder: Path, name: str) -> Table:
 
 def write_slices(
     folder: ArtifactFolder, name: str, cut: Sequence[Slicing], trials: Sequence[Trials]
-) -> Sliced:
+) -> dict[str, Any]:
     """Write the shares of every slice, the worst first. Return their figures for the summary."""
     if not cut:
         return {}
-    shares = slices.worst_first([s for one in trials for s in slices.slice_shares(cut, one)])
-    folder.write_table(name, slices.slice_table(shares), csv=True)
-    return {"slices": slices.slice_figures(cut, shares)}
+    fields = [one.figures for one in cut]
+    figures, shares = rank_slices(fields, slice_shares(cut, trials))
+    folder.write_table(name, shares, csv=True)
+    return {"slices": figures}
