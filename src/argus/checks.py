@@ -8,23 +8,31 @@ with every superseded document for the one that controls it now.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from argus.authority.config import AuthoritySource
-from argus.corpora import Corpus, StoreCorpus, named
+from argus.corpora import Corpus as AnyCorpus
+from argus.corpora import StoreCorpus, named
 from argus.data.fields import FieldNames
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
-from argus.encoders.protocol import Encoder
-from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
+from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.reachability.config import ReachConfig
 from argus.retrievability.config import ExposureConfig
-from argus.retrievers.config import AskingConfig
+from argus.retrievers.config import PANEL as RETRIEVER
+from argus.retrievers.config import AskingConfig, NamedRetriever
+from argus.settings import CORPUS, Option, Options, Without
 from argus.stores.spec import conditions, is_store
 
+if TYPE_CHECKING:
+    from argus.encoders.protocol import Encoder as AnyEncoder
+else:  # which loads NumPy, and is nothing that a command line could give
+    AnyEncoder = Any
+
+SHARED = ("k", "sample", "seed", "by")  # settings of a reach that an exposure has, too
 UNASKED = (
     "documents were not asked for by their titles: name the model that made the store's vectors "
     "with --encoder"
@@ -62,34 +70,57 @@ class CheckResult(Result):
 
 
 def check(
-    corpus: Corpus | None = None,
+    source: Annotated[AnyCorpus | None, Option(argument="SOURCE", is_name=True), CORPUS] = None,
     *,
-    store: str | None = None,
-    authority: AuthoritySource | None = None,
-    out: Path | str,
-    retriever: Any = None,
-    asking: AskingConfig | None = None,
-    run: Path | None = None,
-    encoder: Encoder | EncoderConfig | str | None = None,
+    corpus: Annotated[AnyCorpus | None, Option(is_name=True), CORPUS] = None,
+    store: Annotated[str | None, Option(("--store",))] = None,
+    retriever: NamedRetriever = None,
+    encoder: Annotated[
+        AnyEncoder | EncoderConfig | str | None, Options(EncoderConfig, optional=True)
+    ] = None,
+    authority: Annotated[AuthoritySource | None, Options(AuthoritySource, optional=True)] = None,
+    out: o.Out = o.OUT,
     queries: Path | str | Sequence[Any] = (),
-    fields: FieldNames | None = None,
     exposing: ExposureConfig | None = None,
-    reaching: ReachConfig | None = None,
-    cache: Path | None = None,
-    limit: int | None = None,
-    engine: EngineConfig | Engine | None = None,
-    fresh: bool = False,
+    reaching: Annotated[ReachConfig | None, Without(*SHARED, "batch")] = None,
+    asking: AskingConfig | None = None,
+    run: Annotated[Path | None, Option(panel=RETRIEVER)] = None,
+    engine: o.Engine = None,
+    cache: o.Store = None,
+    fields: FieldNames | None = None,
+    limit: o.Limit = None,
+    fresh: o.Fresh = False,
 ) -> CheckResult:
-    """Check documents, a store and supersession; write one folder of results.
+    """Check what is never found, what a store loses, and what is superseded but still served.
 
-    corpus: documents, asked for by title and sentence. A store as corpus is asked for its records,
-    too, and for its documents only beside an `encoder`, a `retriever` or a `run`.
-    store: `KIND:PLACE/COLLECTION`, asked for its own records; default: the retriever, where it is a
-    store. authority: records with rules or edges of supersession. encoder: default
-    all-MiniLM-L6-v2.
-    The rest is as for `exposure`, `reach` and `audit_authority`. Raises InputError for bad input,
-    and where there is nothing to check.
+    Documents are asked for by their title and by sentences taken out of them, a store for its own
+    records by their own vectors, and superseded documents (--records with --rules or --edges) for
+    what controls now. Each part runs where its inputs are there. No label and no language model is
+    needed. It measures reachability; which real questions fail it does not tell. A run that was
+    stopped goes on where it was.
+
+    encoder: default all-MiniLM-L6-v2. Documents of a store are asked for only beside an encoder, a
+    retriever or a run. reaching: its k, sample, seed and by are those of `exposing`. The rest is as
+    for `exposure`, `reach` and `audit_authority`. Raises InputError for bad input, and where there
+    is nothing to check.
+
+    Args:
+        source: Documents or a store, as --corpus names them.
+        corpus: BEIR folder, a JSONL, CSV, TSV or Parquet file, or a store (KIND:PLACE/COLLECTION).
+        store: Store that serves them: it is asked for its own records (KIND:PLACE/COLLECTION).
+        queries: Real queries to add to the sample (JSONL, CSV, TSV, Parquet).
+        run: What it answered elsewhere to exported probes (argus research export): TREC or JSON.
     """
+    if source is not None and corpus is not None:
+        raise InputError(
+            "documents are named twice",
+            expected="one corpus",
+            fix="Leave --corpus out.",
+            where="--corpus",
+        )
+    corpus = corpus if source is None else source
+    exposing, reaching = exposing or ExposureConfig(), reaching or ReachConfig()
+    reaching = replace(reaching, **{name: getattr(exposing, name) for name in SHARED})
     source = named(corpus) if isinstance(corpus, str | Path) else corpus
     is_searchable = not isinstance(source, StoreCorpus) or bool(encoder or retriever or run)
     if store is None and isinstance(source, StoreCorpus) and isinstance(source.store, str):
@@ -124,7 +155,7 @@ def check(
 
         parts["authority"] = audit_authority(
             authority, out=out, encoder=encoder or DEFAULT_MODEL, store=cache, retriever=retriever,
-            asking=asking, k=(exposing or ExposureConfig()).k, fresh=is_first(),
+            asking=asking, k=exposing.k, fresh=is_first(),
         )  # fmt: skip
     if not parts:
         raise InputError(

@@ -8,7 +8,7 @@ from argus.cli import signatures
 from argus.cli.signatures import INTERRUPTED
 
 EXPAND = "tune apply expand --index i --kb kb"
-EXPOSURE = "check --corpus c"
+
 LINT = "authority lint a.run --records r"
 WRITING = [
     ("research audit --corpus c", "argus-out"),
@@ -17,7 +17,7 @@ WRITING = [
     ("research probe fit --audit a", "a"),
     (f"{EXPAND} --out receipt", "i and receipt"),
     ("tune undo expand-1 --index i", "i"),
-    (f"{EXPOSURE} --export-probes p", "p"),
+    ("research export --corpus c --out p", "p"),
     (f"{LINT} --out a", "a"),
 ]
 

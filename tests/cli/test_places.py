@@ -54,11 +54,11 @@ def test_probes_are_not_written_over_a_collection_of_somebody_elses(place, argus
     (place / "mine").mkdir()
     (place / "mine/corpus.jsonl").write_text(ROWS)
     (place / "mine/queries.jsonl").write_text('{"_id": "q", "text": "mine"}\n')
-    ran = argus("check", "--corpus", "mine", "--export-probes", "mine")
+    ran = argus("research", "export", "--corpus", "mine", "--out", "mine")
     assert ran.code == 2 and "Argus did not write it" in ran.err
     assert "mine" in (place / "mine/queries.jsonl").read_text()
     for _ in range(2):  # its own are written again
-        assert argus("check", "--corpus", "mine", "--export-probes", "probes").code == 0
+        assert argus("research", "export", "--corpus", "mine", "--out", "probes").code == 0
     assert (place / "probes/qrels/test.tsv").is_file()
 
 

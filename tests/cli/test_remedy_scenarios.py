@@ -32,14 +32,15 @@ def built(minilm, tmp_path):
     return tmp_path / "ix"
 
 
-def test_an_index_gets_scenarios_which_a_search_shows(argus, asked, built, tmp_path):
-    ran = argus("tune", "apply", "scenarios", "--index", built, *asked)
+def test_an_index_gets_scenarios_which_a_search_shows(argus, asked, corpus, built, tmp_path):
+    ran = argus("research", "scenarios", "write", "--corpus", corpus, "--out", "p", *asked)
     assert ran.code == 0
-    lines = ran.out.splitlines()
+    assert "argus tune apply scenarios --index index/ --profiles p" in ran.out
+    adding = ("tune", "apply", "scenarios", "--index", built, "--profiles", "p")
+    lines = argus(*adding).out.splitlines()
     name = re.match(r"(scenarios-ME-[0-9a-f]{8}): \d+ views", lines[0])[1]
     assert lines[1] == "documents without scenarios, found by their own text alone: 1 (noise)"
-    again = argus("tune", "apply", "scenarios", "--index", built, *asked).out.splitlines()
-    assert again[0] == f"{name} was in the index already; nothing added"
+    assert argus(*adding).out.splitlines()[0] == f"{name} was in the index already; nothing added"
 
     question = "priority queue"
     shown = argus("explain", question, "--index", built, "--k", 7).out
@@ -48,32 +49,19 @@ def test_an_index_gets_scenarios_which_a_search_shows(argus, asked, built, tmp_p
     before = argus("explain", question, "--index", f"{built}@original", "--k", 7, "--json").out
     ranked = [[hit["id"] for hit in json.loads(out)["results"]] for out in (alone, before)]
     assert ranked[0] == ranked[1]
-    argus("tune", "apply", "scenarios", "--index", built, *asked, "--component", "I")
+    argus(*adding, "--component", "I")
     assert argus("tune", "undo", name, "--index", built).code == 0
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--model", "m"), "neither --corpus nor --index"),
-        (("--corpus", "c.jsonl"), "neither --model nor --profiles"),
-        (("--profiles", "p.jsonl"), "--profiles without --index"),
-        (("--profiles", "p.jsonl", "--model", "m"), "--profiles with --model"),
-        (
-            ("--profiles", "p.jsonl", "--role", "student", "--limit", 1),
-            "--profiles with --role, --limit",
-        ),
-        (
-            ("--corpus", "c.jsonl", "--model", "m", "--role", "x"),
-            "expected one of teacher, student",
-        ),
-        (("--corpus", "c.jsonl", "--component", "M+I"), "expected one of M, I, E, M+E, I+E"),
-        (("--corpus", "c.jsonl", "--lambda", "most"), "'most'; expected a number from 0 to 1, or"),
-        (("--corpus", "none.jsonl", "--model", "m"), "none.jsonl: no such file"),
+        (("--component", "M+I"), "expected one of M, I, E, M+E, I+E"),
+        (("--lambda", "most"), "'most'; expected a number from 0 to 1, or"),
+        (("--corpus", "none.jsonl"), "none.jsonl: no such file"),
     ],
 )
-def test_bad_options_are_refused_with_the_mend(argus, jsonl, tmp_path, arguments, message):
-    jsonl(tmp_path / "c.jsonl")
-    ran = argus("tune", "apply", "scenarios", *arguments)
+def test_bad_options_are_refused_with_the_mend(argus, built, arguments, message):
+    ran = argus("tune", "apply", "scenarios", "--index", built, "--profiles", "p", *arguments)
     assert ran.code == 2
     assert message in ran.err

@@ -145,8 +145,6 @@ def test_a_killed_command_goes_on_and_comes_to_the_same(name: str, examples: Exa
 
 @pytest.mark.parametrize("name", OF_FOLDERS)
 def test_json_is_the_summary(name: str, examples: Examples) -> None:
-    if name == "argus tune apply scenarios":
-        pytest.skip("it is two jobs, and prints the second's")
     ran = examples.resumed(name)
     assert ran.code == 0, ran.err
     out = ran.folder / str(folder_of(name))

@@ -10,16 +10,15 @@ import typer
 from argus.cli import output
 from argus.cli.groups import example
 from argus.cli.places import check_inputs
-from argus.cli.signatures import Block, with_blocks
+from argus.cli.signatures import with_blocks
 from argus.corpora import CorpusName, NamedCorpus
-from argus.data.fields import FieldNames, QrelsFields, QrelsName
+from argus.data.fields import FieldNames, QrelsName
 from argus.errors import InputError
 from argus.evaluation.config import EvaluateConfig
 from argus.jobs import options as o
 from argus.retrievers.config import NAMES, AskingConfig
 from argus.retrievers.config import PANEL as RETRIEVER
-from argus.settings import CORPUS, INDEX, TOP_K, Doc, Ge, Le, Option, TopK
-from argus.stores.spec import StoreConfig
+from argus.settings import CORPUS, INDEX, TOP_K, Doc, Ge, Le, Option, TopK, settings_of
 
 
 @example("argus evaluate --queries queries.jsonl --qrels qrels.tsv --index index/ --out judged/")
@@ -72,8 +71,13 @@ def evaluate(
         weights: What a document's own score counts against its scenarios'; for all indexes, or once
             for each; default: as each says, else 0.7.
     """
-    kind = "compared" if compare or qrels is None else "qrels"
-    _refuse_unread_options(context, kind)
+    is_judged = qrels is not None and not compare
+    if is_judged:
+        output.refuse_given(context, ["k"], "where --qrels is what is measured")
+    else:
+        names = {setting.key for setting in settings_of(EvaluateConfig)} - {"parent_field"}
+        because = "where two systems are compared by their lists"
+        output.refuse_given(context, sorted(names | {"diagnosis", "excluded"}), because)
     check_inputs({"index": INDEX, "corpus": CORPUS}, {"index": index, "corpus": corpus})
     common: dict[str, Any] = {"out": out, "fresh": fresh}
     of_corpus: dict[str, Any] = {"corpus": corpus, "fields": columns}
@@ -82,7 +86,7 @@ def evaluate(
         "encoder": encoder, "hybrid": hybrid or (), "weights": weights or (), "asking": asking,
     }  # fmt: skip
     result: Any
-    if kind == "qrels" and qrels is not None:
+    if is_judged and qrels is not None:
         from argus.evaluation.job import evaluate as run_judged
 
         if queries is None:
@@ -105,40 +109,3 @@ def evaluate(
         **systems, **of_corpus, **common,
     )  # fmt: skip
     output.show(result, as_json=json)
-
-
-def _keys(*configs: type) -> set[str]:
-    return {s.key for config in configs for s, _ in Block(config).all_settings()}
-
-
-_ASKED = _keys(FieldNames, StoreConfig, QrelsFields, AskingConfig) | {
-    "corpus", "parent_field", "queries", "qrels", "encoder", "hybrid", "lambda_"
-}  # fmt: skip
-# The kinds of comparison that options besides --out, --fresh, --json and --config go with.
-_BELONGS: dict[str, set[str]] = {
-    "compared": _ASKED | {"k"},
-    "qrels": _ASKED | _keys(EvaluateConfig) | {"diagnosis", "excluded"},
-}
-_SHOWN = {
-    "compared": "two systems are compared by their lists",
-    "qrels": "--qrels is what is measured",
-}
-
-
-def _refuse_unread_options(context: typer.Context, kind: str) -> None:
-    """Refuse an option of the command line that this kind of comparison would not read.
-
-    The settings of a --config file may be meant for other commands.
-    """
-    for name in sorted(set().union(*_BELONGS.values()) - _BELONGS[kind]):
-        if output.is_given(context, name):
-            spelling = f"--{name.rstrip('_').replace('_', '-')}"
-            goes_with = " or where ".join(
-                _SHOWN[k] for k, names in _BELONGS.items() if name in names
-            )
-            raise InputError(
-                f"is not read where {_SHOWN[kind]}",
-                expected=f"{spelling} where {goes_with}",
-                fix="Leave it out.",
-                where=spelling,
-            )

@@ -1,4 +1,4 @@
-"""`argus gate` and `report`: hold results to bounds, list their runs, show them."""
+"""`argus gate`: hold results to bounds, or list their runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from argus.cli.groups import example
 from argus.cli.signatures import with_blocks
 from argus.evaluation.gate import GateBounds
 from argus.jobs import options as o
-from argus.settings import OUTPUT, Writes
+from argus.settings import Writes
 
 
 @example("argus gate report/ --max-low-rps-share 0.5")
@@ -73,18 +73,3 @@ def gate(
     else:
         output.print_lines(result.headline())
     raise typer.Exit(result.exit_code)
-
-
-@example("argus report report/")
-@with_blocks
-def report(
-    folder: Annotated[
-        Path, typer.Argument(help="Folder that audit, exposure or demo wrote."), OUTPUT
-    ],
-) -> None:
-    """Write FOLDER/report.html from the results in FOLDER."""
-    from argus.data.folders import check_one_run
-    from argus.reports import write_report
-
-    typer.echo(f"report: {write_report(folder)}")
-    check_one_run(folder)  # the page is without a job that is not whole: that is no success

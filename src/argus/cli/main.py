@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 import typer
 
+from argus.cli import output
 from argus.cli.groups import HELP, Entry, Group, lazy_group
 from argus.cli.streams import (
     GONE,
@@ -29,6 +31,15 @@ ANSWERS = "Find, explain, repair"
 CURRENT = "Keep it right"
 RESEARCH = "For researchers and large jobs"
 
+
+def show_report(report: Path, as_json: bool) -> None:
+    """Print where the page is. A page that lacks a job which is not whole is no success."""
+    from argus.data.folders import check_one_run
+
+    output.print_json({"report": str(report)}) if as_json else output.say(f"report: {report}")
+    check_one_run(report.parent)
+
+
 # All commands, in the order and under the headings of `argus --help`.
 COMMANDS = (
     Entry("init", "start:init", "Three questions, then argus.toml.", START),
@@ -37,7 +48,10 @@ COMMANDS = (
         "demo", "argus.demo.job:demo", "Everything below, on Python's documentation.", START,
         example="argus demo --limit 150 --out argus-demo/",
     ),
-    Entry("check", "check:check", "Which documents are never found, and which are stale.", ANSWERS),
+    Entry(
+        "check", "argus.checks:check", "Which documents are never found, and which are stale.",
+        ANSWERS, example="argus check --corpus docs.jsonl --out report/",
+    ),
     Entry("explain", "explain:explain", "Search, or why one document does not come back.", ANSWERS),
     Entry("evaluate", "evaluate:evaluate", "Ask judged questions; compare two systems.", ANSWERS),
     Entry("tune", "main:tune", "Try what may help, keep it, undo it.", ANSWERS),
@@ -46,7 +60,10 @@ COMMANDS = (
     Entry("authority", "authority:app", "Never serve a superseded document as current.", CURRENT),
     Entry("index", "index:app", "Build and change indexes.", CURRENT),
     Entry("serve", "serve:serve", "A page and a service over your results.", CURRENT),
-    Entry("report", "gate:report", "Make the page of a folder of results.", CURRENT),
+    Entry(
+        "report", "argus.reports:write_report", "Make the page of a folder of results.", CURRENT,
+        example="argus report report/", show=show_report,
+    ),
     Entry("research", "research:app", "The methods of the papers, and large jobs.", RESEARCH),
 )  # fmt: skip
 

@@ -85,7 +85,14 @@ def print_estimate(estimate: Any, as_json: bool) -> None:
         print_lines(str(estimate).split("\n"))
 
 
-def is_given(context: typer.Context, name: str) -> bool:
-    """Tell whether an option stands on the command line, not in a file of settings."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
+def refuse_given(context: typer.Context, names: Iterable[str], because: str) -> None:
+    """Raise InputError for an option of the command line that is not read `because`.
+
+    names: of parameters. The settings of a file may be meant for other commands.
+    """
+    for name in names:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            option = f"--{name.rstrip('_').replace('_', '-')}"
+            got = f"is not read {because}"
+            raise InputError(got, expected="it elsewhere", fix="Leave it out.", where=option)

@@ -115,8 +115,8 @@ def _without_opening(values: dict[str, Any], corpora: Sequence[str]) -> dict[str
 def _retrievers(values: Mapping[str, Any]) -> list[str]:
     retrievers = values.get("retriever") or ()
     several = [*retrievers] if isinstance(retrievers, list | tuple) else [retrievers]
-    if "served" in values:  # a check asks the store, and that of the documents, for its records
-        named = (values[name] for name in ("served", "source", "corpus"))
+    if "reaching" in values:  # a check asks the store, and that of the documents, for its records
+        named = (values[name] for name in ("store", "source", "corpus"))
         several += [one.store if isinstance(one, StoreCorpus) else one for one in named if one]
     return [str(retriever) for retriever in several]
 

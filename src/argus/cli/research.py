@@ -64,6 +64,11 @@ app = Group(
             "diagnose", "argus.remedies.diagnosis:diagnose", "Where the risk is, before indexing.",
             example="argus research diagnose --corpus docs.jsonl --kb kb.jsonl --out diagnosis/",
         ),
+        Entry(
+            "export", "argus.retrievability.exposure:export_probes",
+            "Write what argus check asks, to be answered elsewhere.",
+            example="argus research export --corpus docs.jsonl --out probes/",
+        ),
         Entry("probe", "research:probe", "Learn to predict what comes back."),
         Entry("scenarios", "scenarios:app", "What documents are needed for."),
         Entry("generative", "generative:app", "N-gram retrieval, and why it fails."),

@@ -10,7 +10,7 @@ from typing import Any
 from argus.cli import output
 from argus.cli.groups import Entry, Group, example
 from argus.cli.signatures import with_blocks
-from argus.commands import command
+from argus.commands import carry, command
 from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.jobs import options as o
@@ -28,9 +28,23 @@ def _reading(_result: Any, given: Mapping[str, Any]) -> str:
     return command(*words)
 
 
+def _adding(_result: Any, given: Mapping[str, Any]) -> str:
+    profiles = ["--index", "index/", "--profiles", given["out"]]
+    indexing = ["--corpus", given["corpus"], *carry("index build"), "--out", "index/"]
+    adding = command("tune", "apply", "scenarios", *profiles)
+    return f"{command('index', 'build', *indexing)} && {adding}"
+
+
 app = Group(
     "What documents would be needed for: audit, ablation, answers, a study, distillation.",
     entries=(
+        Entry(
+            "write", "argus.scenarios.profiles:profile_documents",
+            "Write what documents are needed for (SPIKE).",
+            example="argus research scenarios write --corpus docs.jsonl --out profiles/ "
+            "--model NAME --base-url http://127.0.0.1:8000/v1",
+            then=_adding, estimate="argus.scenarios.profiles:estimate_profiles",
+        ),
         Entry("needs", "scenarios:needs", "Ask for documents by their needs: their risk."),
         Entry(
             "ablate", "argus.scenarios.ablation.job:ablate_scenarios",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -77,6 +78,13 @@ class Verdict(StrEnum):
     UNCHECKED = "could not check"
 
 
+SHOWN_ORDER = (Verdict.FOUND, Verdict.UNCHECKED, Verdict.RULED_OUT)
+WIDTH, LABEL = 98, 28
+"""Characters of a line of text, and of the label before it."""
+SHOWN = 5
+"""Views, documents above and words that a line of text names."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """Conclusion about one cause, its evidence, and advice.
@@ -108,6 +116,12 @@ class Place:
     rank: int | None
     score: float | None
     of: int
+
+    def __str__(self) -> str:
+        if self.rank is None:
+            return f"not among {self.of:,}"
+        score = "" if self.score is None else f", score {self.score:.4f}"
+        return f"rank {self.rank} of {self.of:,}{score}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +180,24 @@ class Explanation:
         """Return everything as plain JSON values."""
         return asdict(self)
 
+    def headline(self) -> Iterator[str]:
+        """Yield the verdict, the places in every ranking, and every cause with its evidence."""
+        place = self.standing
+        yield from (*textwrap.wrap(f"{self.doc_id} {self.verdict}", WIDTH), "")
+        yield from row("query", self.query)
+        yield from row("index", f"{self.index}, {place.dense.of:,} documents")
+        fused = f"fused ({place.fusion})"
+        for name, at in (("dense", place.dense), ("BM25", place.bm25), (fused, place.fused)):
+            note = "  <- what a search returns" if name.startswith(place.ranked_by) else ""
+            yield from row(name, f"{at}{note}")
+        yield from missing_row(place, self.k)
+        if place.views:
+            shown = [f"{view.kind} {view.score:.4f}" for view in place.views[:SHOWN]]
+            rest = len(place.views) - SHOWN
+            more = f" and {rest} more" if rest > 0 else ""
+            yield from row("views, best first", ", ".join(shown) + more)
+        yield from finding_rows(self.findings, self.cause)
+
 
 @dataclass(frozen=True)
 class Above:
@@ -221,6 +253,58 @@ class RunExplanation:
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the source as plain JSON values."""
         return {name: value for name, value in asdict(self).items() if name != "source"}
+
+    def headline(self) -> Iterator[str]:
+        """Yield the verdict, the places, who stands above, and every cause with its evidence."""
+        place, source = self.standing, self.source
+        yield from (*textwrap.wrap(f"{self.doc_id} {self.verdict}", WIDTH), "")
+        yield from row("query", f"{self.query_id}: {self.query or '(its text is not known)'}")
+        yield from row(source, f"{self.run}, {place.run}")
+        both = f"{source} and BM25 ({place.fusion})"
+        for name, at in (("BM25", place.bm25), (both, place.fused)):
+            yield from () if at is None else row(name, str(at))
+        yield from missing_row(place, self.k)
+        label = "above it" if place.rank is not None else f"in the {source}"
+        for above in [*place.above[:SHOWN], *place.above[SHOWN:][-1:]]:
+            says = f"  says {', '.join(map(repr, above.says[:SHOWN]))}" if above.says else ""
+            score = "" if above.score is None else f"{above.score:.4f}  "
+            yield from row(label, f"{above.rank:>3}  {score}{above.id}  {above.title}{says}")
+            label = ""
+        yield from finding_rows(self.findings, self.cause)
+
+
+def row(label: str, text: str) -> Iterator[str]:
+    """Yield a text behind its label, wrapped. One that begins with spaces keeps them."""
+    lines = textwrap.wrap(text.rstrip(), WIDTH - LABEL) or [""]
+    for name, line in zip([label, *[""] * (len(lines) - 1)], lines, strict=True):
+        yield f"{name:<{LABEL}}{line}"
+
+
+def missing_row(place: Standing | RunStanding, k: int) -> Iterator[str]:
+    """Yield how much score the document lacks to the top k, if it does."""
+    if place.gap:
+        needs = f"{place.gap:.4f} (needs {place.kth_score:.4f})"
+        yield from row(f"missing to the top {k}", needs)
+
+
+def finding_rows(findings: Sequence[Finding], cause: Cause | None) -> Iterator[str]:
+    """Yield every cause: those found first, the most probable before all."""
+    before = None
+    ordered = sorted(findings, key=lambda f: (f.cause != cause, SHOWN_ORDER.index(f.state)))
+    for finding in ordered:
+        if before is None or finding.state is Verdict.FOUND or before is not finding.state:
+            yield ""
+        before = finding.state
+        yield from row(finding.cause, f"{finding.state.upper()}: {finding.summary}")
+        if finding.state is Verdict.FOUND:
+            for rival in finding.evidence.get("outranked_by", [])[:SHOWN]:
+                hub = "  hub" if rival["hub"] else ""
+                score = f"{rival['score']:.4f}"
+                yield from row("", f"{rival['rank']:>3}  {score}  {rival['id']}{hub}")
+        if near := finding.evidence.get("near_ids"):
+            yield from row("", f"near ids: {', '.join(near)}")
+        if finding.advice:
+            yield from row("", f"-> {finding.advice}")
 
 
 def find_query(text: str, file: Path | None) -> Query:

@@ -81,7 +81,7 @@ ProbeFolder = Annotated[
 ]
 NeedProfiles = Annotated[
     Path | None,
-    Doc("Profiles of documents (argus tune apply scenarios), whose information needs are used."),
+    Doc("Profiles of documents (argus research scenarios write), whose needs are used."),
 ]
 Estimate = Annotated[bool, Doc("Only say what would be asked and what it would cost."), ALONE]
 AsJson = Annotated[bool, Doc("Print the summary as JSON."), Option(("--json",))]

@@ -117,8 +117,7 @@ def repair_index(
     Args:
         index: Folder from argus index build.
         queries: Judged queries, for the receipt.
-        profiles: Profiles of documents (argus tune apply scenarios), whose information needs are
-            used.
+        profiles: Profiles of documents (argus research scenarios write), whose needs are used.
         own: Your own remedy: FILE.py:NAME; repeatable.
         out: Folder for the receipt; default: in the index.
     """

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import jinja2
 from markupsafe import Markup, escape
@@ -32,6 +32,7 @@ from argus.reports.section import Section
 from argus.reports.sections import SECTIONS, glossary
 from argus.reports.svg import svg
 from argus.runs import record_runs
+from argus.settings import OUTPUT, Option
 from argus.verdict import read_verdict
 from argus.visible import visible, visible_json
 
@@ -42,13 +43,17 @@ OUTPUTS, KNOWLEDGE = "outputs", "knowledge base"
 MAP = "projection"  # the figure that stands last of all
 
 
-def write_report(folder: Path | str) -> Path:
-    """Write `folder/report.html` from the results in `folder`. Return its path.
+def write_report(folder: Annotated[Path | str, Option(argument="FOLDER"), OUTPUT]) -> Path:
+    """Write FOLDER/report.html from the results in FOLDER.
 
-    Shows the jobs of summary.json that have a section in argus.reports.sections. Runs that are not
-    in the folder's history yet are recorded there. A job that was stopped while it wrote is left
-    out, and named. Raises InputError when there is nothing to report, and for a summary.json or
-    manifest.json that is not as a job wrote it.
+    Runs that are not in the folder's history yet are recorded there. A job that was stopped while
+    it wrote is left out, and named.
+
+    Raises InputError when there is nothing to report, and for a summary.json or manifest.json that
+    is not as a job wrote it.
+
+    Args:
+        folder: Folder of results of argus check, evaluate, demo or another job.
     """
     folder = Path(folder)
     page, path = _page(folder, *_read(folder)), ArtifactFolder(folder).own("report.html")

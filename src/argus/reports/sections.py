@@ -38,7 +38,7 @@ SECTIONS: dict[str, Home] = {
     "written": Home("Written", "tune apply write", "remedies.store_writing"),
     "repair": Home("Chosen repair", "tune try", "repair.job"),
     "adapt": Home("Queries corrected", "tune apply adapt", "scenarios.adapt"),
-    "scenarios": Home("Scenarios", "tune apply scenarios", "scenarios.profiles"),
+    "scenarios": Home("Scenarios", "research scenarios write", "scenarios.profiles"),
     "needs": Home("Needs", "research scenarios needs", "scenarios.needs.audit"),
     "needs_served": Home("Needs served", "research scenarios needs", "scenarios.needs.served"),
     "scenarios_qa": Home("Answers", "research scenarios qa", "scenarios.qa.job"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import pyarrow as pa
 
@@ -19,6 +19,7 @@ from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Rows
 from argus.engine import Engine, EngineConfig, open_given
 from argus.errors import InputError
+from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, any_encoder, read_documents, require_some, texts_cut
 from argus.measures.slices import Slicing, rank_slices, slice_lines, slicings
@@ -36,6 +37,7 @@ from argus.retrievability.exposure_findings import Findings, Parents, Probes
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import Answerer
 from argus.retrievers.protocol import kept_note
+from argus.settings import Doc
 
 
 @dataclass(frozen=True, repr=False)
@@ -169,21 +171,47 @@ def exposure(
 
 
 @one_writer
+@dataclass(frozen=True, repr=False)
+class ExportedProbes(Result):
+    """Probes as a BEIR collection in a folder."""
+
+    folder: Path
+    probes: Probes
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """The numbers of probes and of the documents that they ask for."""
+        return {"probes": len(self.probes.queries), "documents": len(self.probes.documents)}
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        counts = self.summary
+        yield (
+            f"{counts['probes']:,} probes of {counts['documents']:,} documents: run "
+            f"{self.folder}/queries.jsonl; then argus check of these documents with --run RUN.trec"
+        )
+
+
 def export_probes(
-    corpus: Corpus,
-    folder: Path | str,
+    corpus: o.Corpus,
     *,
+    out: o.Out,
     config: ExposureConfig | None = None,
-    queries: Path | str | Sequence[Query] = (),
+    queries: Annotated[
+        Path | str | Sequence[Query],
+        Doc("Real queries to add to the sample (JSONL, CSV, TSV, Parquet)."),
+    ] = (),
     fields: FieldNames | None = None,
-    limit: int | None = None,
-) -> Probes:
+    limit: o.Limit = None,
+) -> ExportedProbes:
     """Write corpus, probes and their targets as a BEIR collection, to be run elsewhere.
 
-    `exposure(..., run=RUN)` with the same corpus, queries and settings reads the answers. Raises
-    InputError for a folder that has a collection which Argus did not write.
+    `argus check --run RUN`, or `exposure(..., run=RUN)`, with the same corpus, queries and settings
+    reads the answers.
+
+    Raises InputError for a folder that has a collection which Argus did not write.
     """
-    home = ArtifactFolder(Path(folder))
+    home = ArtifactFolder(Path(out))
     for file in BEIR_FILES:
         if (home / file).exists() and Path(file).parts[0] not in home.recorded():
             got, fix = "is there, and Argus did not write it", "Name another: it would be lost."
@@ -198,7 +226,7 @@ def export_probes(
     pairs = zip(probes.queries, probes.target.tolist(), strict=True)
     qrels = {query.id: {probes.documents[row].id: 1} for query, row in pairs if row >= 0}
     write_beir(home.path, documents, probes.queries, qrels)
-    return probes
+    return ExportedProbes(home.path, probes)
 
 
 def _read_queries(queries: Path | str | Sequence[Query]) -> list[Query]:

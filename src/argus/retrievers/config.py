@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from argus.errors import InputError
 from argus.retrievers.names import NAMES as NAMES
@@ -15,7 +15,7 @@ from argus.stores.spec import StoreConfig, Where, asks_store, refuse_unread
 
 PANEL = "Retriever"
 NamedRetriever = Annotated[
-    str | None, Doc(f"What is asked in place of an encoder: {NAMES}."), Option(panel=PANEL)
+    Any, Doc(f"What is asked in place of an encoder: {NAMES}."), Option(panel=PANEL)
 ]
 
 DEEPER = 5

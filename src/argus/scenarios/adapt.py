@@ -147,7 +147,7 @@ class AdaptResult(RemedyResult):
                 "nothing was prescribed: held out, needs do not improve beyond chance; "
                 f"{summary['index']} is searched as before"
             )
-            yield "Needs of more documents may tell more (argus tune apply scenarios writes them)."
+            yield "Needs of more documents may tell more: argus research scenarios write."
             return
         yield f"rank {learnt['rank']}, α = {learnt['alpha']:g}, no view"
         judged = summary["judged"]
@@ -195,8 +195,7 @@ def adapt_index(
 
     Args:
         index: Folder from argus index build.
-        profiles: Profiles of documents (argus tune apply scenarios), whose information needs are
-            used.
+        profiles: Profiles of documents (argus research scenarios write), whose needs are used.
         queries: Judged queries, for the receipt.
         corpus: Where titles are, to tell implicit questions apart.
         out: Folder for the receipt; default: in the index.

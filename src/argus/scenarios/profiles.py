@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from argus.corpora import Corpus
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.writing import one_writer
 from argus.errors import ArgusError
+from argus.jobs import options as o
 from argus.jobs.recorded_model import RecordedModel, require_answers, spent
 from argus.jobs.result import Result
 from argus.jobs.workspace import (
@@ -24,13 +25,15 @@ from argus.jobs.workspace import (
     require_some,
 )
 from argus.llm import Estimate, Ledger, estimate, open_model
+from argus.llm.config import with_models
 from argus.llm.ledger import ledger_to_read
 from argus.reports import write_report
 from argus.reports.section import MAX_ROWS, Section, table
-from argus.scenarios.config import ProfileConfig
+from argus.scenarios.config import ProfileConfig, ProfileSettings
 from argus.scenarios.files import FILE, ProfileAnswer, read_profiles, write_profiles
 from argus.scenarios.generate import generate, prompts_for
 from argus.scenarios.profile import Profiled, ProfileState
+from argus.settings import Options
 
 LEDGER = "answers.sqlite"
 JOB = "scenarios"
@@ -75,21 +78,22 @@ class ProfileResult(Result):
 
 @one_writer
 def profile_documents(
-    corpus: Corpus,
+    corpus: o.Corpus,
     *,
-    out: Path | str,
-    config: ProfileConfig,
+    out: o.Out = o.OUT,
+    config: Annotated[ProfileConfig, Options(with_models(ProfileSettings))],
     fields: FieldNames | None = None,
-    limit: int | None = None,
-    fresh: bool = False,
+    limit: o.Limit = None,
+    fresh: o.Fresh = False,
 ) -> ProfileResult:
-    """Ask a model for the scenarios of every document. Write profiles.jsonl and a report.
+    """Have a language model write what each document would be needed for (SPIKE §3.2).
 
-    Answers are kept in `out/answers.sqlite` as they come: the same command goes on where an earlier
-    one was stopped, and asks again only what failed. profiles.jsonl has a row for every document,
-    ok, noise or failed, with the reason. Raises ArgusError, after
-    writing it, where documents are without an answer, and LanguageModelError when the endpoint
-    cannot be used.
+    It profiles every document: main topic, key aspects, information needs and explanations. The
+    same command goes on where an earlier one was stopped, and asks only what is missing or failed.
+    profiles.jsonl has a row for every document, ok, noise or failed, with the reason.
+
+    Raises ArgusError, after writing it, where documents are without an answer, and
+    LanguageModelError when the endpoint cannot be used.
     """
     documents, path = read_documents(corpus, fields or FieldNames(), limit, None)
     with_text = sum(bool(d.content.strip()) for d in documents)

@@ -12,17 +12,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from argus.corpora import NamedCorpus
+from argus.data.fields import CoerceIds
 from argus.data.folders import SUMMARY, ArtifactFolder
 from argus.data.provenance import content_hash, utc_now
-from argus.data.types import Document, IntArray, Qrels, Query
+from argus.data.types import Document, IntArray
 from argus.data.writing import one_writer
-from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
+from argus.devices import Device
+from argus.encoders import EmbeddingStore, Encoder, embed
 from argus.encoders import documents as as_documents
 from argus.encoders.store import store_of
 from argus.errors import ArgusError, InputError
@@ -31,6 +33,7 @@ from argus.indexes.fold import ORIGINAL
 from argus.indexes.header import index_folder
 from argus.indexes.retriever import encoder_of
 from argus.indexes.views import ViewIndex, new_views, originals
+from argus.jobs import options as o
 from argus.jobs.workspace import Record, require_some
 from argus.measures.significance import bootstrap_interval
 from argus.remedies.remedy_result import RemedyResult, check_judged, evaluate_remedy
@@ -41,7 +44,9 @@ from argus.scenarios.config import AUTO, WEIGHTS, Cell
 from argus.scenarios.files import FILE, read_profiles, scenario_views, write_profiles
 from argus.scenarios.needs.ranks import NeedVectors, mean_change
 from argus.scenarios.profile import COMPONENT, Component, Profiled, needs
+from argus.scenarios.profile import component as named_component
 from argus.scenarios.profiles import JOB, summarise
+from argus.settings import CORPUS, INDEX, OUTPUT, Option
 
 NONE = "no profile"
 LABEL = "scenarios-"
@@ -97,28 +102,40 @@ class ScenariosResult(RemedyResult):
 
 @one_writer
 def add_scenarios(
-    index: Path | str,
-    profiles: Path | str | Mapping[str, Profiled],
+    index: Annotated[Path | str, Option(("--index",), is_name=True), INDEX, OUTPUT],
+    profiles: Annotated[Path | str | Mapping[str, Profiled], Option(("--profiles",))],
     *,
-    component: AnyComponent = COMPONENT,
-    weight: AnyWeight = None,
-    encoder: Encoder | EncoderConfig | str | None = None,
-    queries: Path | str | Sequence[Query] | None = None,
-    qrels: Path | str | Qrels | None = None,
-    corpus: NamedCorpus | None = None,
-    device: str | None = None,
-    coerce_ids: bool = False,
-    out: Path | None = None,
+    component: Annotated[AnyComponent | str, Option(is_name=True)] = COMPONENT,
+    weight: Annotated[AnyWeight | str, Option(("--lambda",), is_name=True)] = None,
+    encoder: o.IndexEncoder = None,
+    queries: o.MaybeQueries = None,
+    qrels: o.MaybeQrels = None,
+    corpus: Annotated[NamedCorpus | None, Option(is_name=True), CORPUS] = None,
+    device: Device = None,
+    coerce_ids: CoerceIds = False,
+    out: Annotated[Path | None, OUTPUT] = None,
 ) -> ScenariosResult:
-    """Add the scenarios of its documents to an index in one commit. Evaluate before and after.
+    """Add what documents are needed for to an index, as views beside each document's own (SPIKE).
 
-    profiles: by document id, or a path for `read_profiles`. Documents without a profile stay
-    as they are, and are found by their own text. component, weight: indexed part, and the λ of
-    searches that name none. "auto" has held-out needs choose (`select`). The remedy's id names its
-    sources, so the same profiles are never added twice. `argus tune undo` takes them out. out:
-    default `INDEX/remedies/ID`. Raises InputError for bad input and for profiles of other documents
-    alone, ArgusError where no view could be embedded.
+    A document without scenarios is found as before. --queries and --qrels tell what it is worth,
+    before and after. `argus tune undo` takes the views out; the same are never added twice.
+
+    Raises InputError for bad input and for profiles of other documents alone, ArgusError where no
+    view could be embedded.
+
+    Args:
+        index: Folder from argus index build.
+        profiles: Folder from argus research scenarios write, or JSONL of _id, main_topic, and
+            scenarios of information_need and explanation.
+        component: What is indexed: M, I, E, M+E or I+E; auto: as held-out needs choose.
+        weight: What a document's own score counts against its scenarios' in searches that do not
+            say; auto: as held-out needs choose.
+        corpus: Where titles are, to tell implicit questions apart.
+        out: Folder for the receipt; default: in the index.
     """
+    if component != AUTO:
+        component = named_component(component)
+    weight = _weight_of(weight)
     questions = check_judged(queries, qrels, corpus)
     path = Path(profiles) if isinstance(profiles, (str, Path)) else None
     if isinstance(profiles, (str, Path)):
@@ -178,6 +195,17 @@ def add_scenarios(
     report = write_report(folder.path)
     judged = evaluate_remedy(opened, remedy, questions, encoder=model, out=folder.path)
     return ScenariosResult(remedy, folder.path, report, opened, summary, judged)
+
+
+def _weight_of(weight: AnyWeight | str) -> AnyWeight:
+    """Return λ, None for the index's own, or "auto". InputError for any other text."""
+    if weight is None or weight == AUTO:
+        return weight  # type: ignore[return-value]
+    try:
+        return check_weight(float(weight))
+    except ValueError as error:
+        expected, fix = "a number from 0 to 1, or auto", f"Leave it out for {RELEVANCE_WEIGHT}."
+        raise InputError(repr(weight), expected=expected, fix=fix, where="--lambda") from error
 
 
 def _remedy_id(

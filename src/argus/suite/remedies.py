@@ -118,7 +118,7 @@ class ScenariosRemedy(Remedy):
     """Index scenarios in which documents are needed. component: also `auto`.
 
     Attributes:
-        profiles: Profiles of documents (argus tune apply scenarios).
+        profiles: Profiles of documents (argus research scenarios write).
         component: M, I, E, M+E, I+E, or auto.
     """
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import pyarrow as pa
 
@@ -18,25 +19,27 @@ from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.types import Document, Query
 from argus.data.writing import one_writer
-from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Rows
+from argus.encoders import DEFAULT_MODEL, Encoder
 from argus.errors import InputError
+from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, read_documents
 from argus.measures.intervals import share
 from argus.measures.slices import rank_slices
 from argus.reports import write_report
-from argus.retrievers.config import AskingConfig
+from argus.retrievers.config import AskingConfig, NamedRetriever
 from argus.retrievers.opening import Answerer, answers_of
 from argus.retrievers.protocol import note_of
 from argus.retrievers.results import Known
+from argus.settings import CORPUS, Option
 from argus.traffic import figures, questions
 from argus.traffic.book import ANSWERED, FILE, LOGGED, LogBook
 from argus.traffic.config import LogConfig, TrafficConfig
 from argus.traffic.exchange import Exchange
-from argus.traffic.reading import TrafficReader, read_traffic
+from argus.traffic.reading import TrafficReader, preview_log, read_traffic
 from argus.traffic.section import headline
 
-"""Shares by slice in the summary."""
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,26 +79,34 @@ class TrafficResult(Result):
 
 @one_writer
 def audit_traffic(
-    log: Path | str,
+    log: Annotated[Path | str, Option(argument="LOG")],
     *,
-    out: Path | str,
+    out: o.Out = o.OUT,
     config: TrafficConfig | None = None,
     reading: LogConfig | None = None,
-    corpus: Corpus | None = None,
-    fields: FieldNames | None = None,
-    limit: int | None = None,
-    retriever: Any = None,
+    retriever: NamedRetriever = None,
     asking: AskingConfig | None = None,
-    encoder: Encoder[Rows] | EncoderConfig | str = DEFAULT_MODEL,
-    fresh: bool = False,
+    corpus: Annotated[Corpus | None, Option(is_name=True), CORPUS] = None,
+    encoder: o.Encoder = DEFAULT_MODEL,
+    fields: FieldNames | None = None,
+    limit: o.Limit = None,
+    fresh: o.Fresh = False,
 ) -> TrafficResult:
-    """Audit the questions of a log and their results. You need no judgements.
+    """Tell what people really ask, what came for it, and what nobody meets; no judgements needed.
 
-    log: see `read_traffic`. Results come from the log, or else from `retriever` (any, see
-    `argus.exposure`). encoder: for a retriever that is a vector store. corpus: to find unserved
-    documents, missing words, and the questions that are likeliest to fail (`rank_by_risk`). Texts
-    are redacted before anything is written. Raises InputError for a file that is no log, and for a
-    named field that no record has, NothingMeasured for a log without a question.
+    It shows first how it reads three questions of the log, field by field. What came is taken from
+    the log, or from --retriever; without one nothing is asked.
+    Mails, numbers of telephones, cards and accounts, and tokens are replaced before anything is
+    kept. Writes questions.parquet, documents, unmet and over_time (.parquet and .csv), with --by
+    traffic_slices, summary.json, manifest.json and report.html.
+
+    Raises InputError for a file that is no log, and for a named field that no record has,
+    NothingMeasured for a log without a question.
+
+    Args:
+        log: Log, or folder of logs: JSONL, CSV, spans (OpenInference, OpenTelemetry), OpenSearch
+            UBI, Ragas, DeepEval.
+        corpus: Tells who serves nobody, and what it has for questions that nobody meets.
     """
     config, reading = config or TrafficConfig(), reading or LogConfig()
     log, out = Path(log), Path(out)
@@ -109,6 +120,8 @@ def audit_traffic(
         expected = "another place: what is written would be read as a log the next time"
         fix = "Give another --out."
         raise InputError(got, expected=expected, fix=fix, where=out)
+    for line in preview_log(log, reading):
+        logger.info(line)
     reader = read_traffic(log, reading)
     documents: Sequence[Document] = ()
     path = None
@@ -122,7 +135,6 @@ def audit_traffic(
     settings = {**asdict(config), "log": {**asdict(reading), "redact": len(reading.redact)}}
     record = Record("traffic", {**settings, "limit": limit}, {"corpus": path, "log": log})
     record.encoder["fingerprint"] = NO_ENCODER
-    read_traffic(log, reading).preview()  # refuses a log before anything is written
     record.open(folder)
     answerer = Answerer(retriever, None, asking, cast(Encoder, encoder))
     with LogBook(folder.own(FILE), reading.by, not reading.hash_only, config.k) as book:

@@ -18,9 +18,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import Annotated
 
 from argus.data.texts import stream_safe
 from argus.errors import InputError, NothingMeasured
+from argus.settings import Option
 from argus.traffic.config import LogConfig
 from argus.traffic.exchange import Exchange, Feedback, Passage, ReadingTally
 from argus.traffic.formats import read_exchanges
@@ -346,3 +348,14 @@ def read_traffic(log: Path | str, config: LogConfig | None = None) -> TrafficRea
     Memory does not grow with the log. Raises InputError for a file that is no log.
     """
     return TrafficReader(Path(log), config or LogConfig())
+
+
+def preview_log(
+    log: Annotated[Path | str, Option(argument="LOG")], reading: LogConfig | None = None
+) -> list[str]:
+    """Show how the first questions of a log are read, field by field. Nothing is written.
+
+    Args:
+        log: Log, or folder of logs, as `argus traffic audit` reads it.
+    """
+    return read_traffic(log, reading).preview()

@@ -155,7 +155,7 @@ def test_a_list_that_ends_early_leaves_a_probe_undecided(tmp_path):
 def test_a_run_is_read_as_deep_as_it_goes(tmp_path):
     titled = [Document(d.id, d.text, "Beans" if d.id == "b1" else "", d.metadata) for d in HAND]
     argus.retrievability.export_probes(
-        titled, tmp_path / "probes", config=config(2, parent_field="doc")
+        titled, out=tmp_path / "probes", config=config(2, parent_field="doc")
     )
     lines = (tmp_path / "probes" / "queries.jsonl").read_text().splitlines()
     ids = [json.loads(line)["_id"] for line in lines]

@@ -70,7 +70,9 @@ def test_a_retriever_that_fails_on_all_leaves_an_error(tmp_path):
 
 
 def test_probes_are_exported_and_their_run_is_read(tmp_path):
-    probes = argus.retrievability.export_probes(DOCUMENTS, tmp_path / "probes", config=CONFIG)
+    probes = argus.retrievability.export_probes(
+        DOCUMENTS, out=tmp_path / "probes", config=CONFIG
+    ).probes
     lines = (tmp_path / "probes" / "queries.jsonl").read_text().splitlines()
     queries = [Query(row["_id"], row["text"]) for row in map(json.loads, lines)]
     assert queries == probes.queries and len(queries) == 9

@@ -162,8 +162,8 @@ def read_source(
         raise InputError(
             "neither --profiles nor --model",
             expected="what documents are needed for, or a language model that writes it",
-            fix="Give --profiles of argus tune apply scenarios, or --model NAME with --estimate "
-            "to see what that costs.",
+            fix="Give --profiles of argus research scenarios write, or --model NAME with "
+            "--estimate to see what that costs.",
             where="--profiles",
         )
     documents, path = read_documents(corpus, fields, limit, encoder)
@@ -219,7 +219,7 @@ def draw(
     """Return the source with the documents that ask, and the model that wrote missing needs.
 
     writing: how they are written. Answers are kept in `folder`/answers.sqlite, which
-    `argus tune apply scenarios` goes on with.
+    `argus research scenarios write` goes on with.
     """
     order, model = draw_order(source, config, writes=writing is not None), None
     written: dict[str, Profiled] = {}

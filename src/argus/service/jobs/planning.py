@@ -27,9 +27,10 @@ STARTABLE = (
     "research authority gap", "research authority harm", "authority propose", "authority accept",
     "research suite", "research reproduce", "research scenarios needs", "research scenarios ablate",
     "research scenarios qa", "research scenarios study", "research scenarios preferences",
-    "research scenarios distill", "research generative build", "research generative train",
-    "research generative tune", "research generative search", "research generative analyse",
-    "research probe fit", "research probe predict", "research kb build",
+    "research scenarios distill", "research scenarios write", "research generative build",
+    "research generative train", "research generative tune", "research generative search",
+    "research generative analyse", "research probe fit", "research probe predict",
+    "research kb build",
 )  # fmt: skip
 """Commands that a request may start."""
 OF_THE_SERVICE = ("index", "retriever", "store", "encoder")
