@@ -89,18 +89,15 @@ def read_once() -> Iterator[Callable[..., SentenceTransformerEncoder]]:
     from argus.encoders import load
     from argus.encoders.config import DEFAULT_MODEL
 
-    read, kept = load._sentence_transformer, cache(load._sentence_transformer)
+    read, kept = load._load_model, cache(load._load_model)
 
-    def once(config: EncoderConfig, precision: str) -> SentenceTransformerEncoder:
+    def once(config: EncoderConfig, kind: str, precision: str) -> SentenceTransformerEncoder:
         if config.model != DEFAULT_MODEL:
-            return read(config, precision)
-        encoder = kept(config, precision)
-        own = copy(encoder)
-        own._tokenizing = encoder._tokenizing
-        return own
+            return read(config, kind, precision)
+        return copy(kept(config, kind, precision))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(load, "_sentence_transformer", once)
+        patch.setattr(load, "_load_model", once)
         yield kept
 
 

@@ -259,7 +259,7 @@ class Trial:
 
     def _model(self) -> Finding:
         from argus.encoders import load_any_encoder
-        from argus.encoders.rows import family_of
+        from argus.encoders.protocol import family_of
 
         start = time.perf_counter()
         encoder = load_any_encoder(self.encoder).encoder

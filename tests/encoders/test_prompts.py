@@ -1,6 +1,6 @@
 import pytest
 
-from argus.encoders.prompts import Prompt, resolve_prompts
+from argus.encoders.config import Prompt, resolve_prompts
 from argus.errors import InputError
 
 OWN = {"query": "", "document": "", "passage": "passage: ", "search_query": "find: "}

@@ -7,7 +7,7 @@ import pytest
 
 from argus.encoders import open_store
 from argus.encoders import store as module
-from argus.encoders.rows import arrays_of
+from argus.encoders.protocol import arrays_of
 from argus.encoders.store import COLUMNS, ENDS, VALUES
 from argus.errors import ArgusError
 from tests.support.rows import DIM, KINDS, TERMS

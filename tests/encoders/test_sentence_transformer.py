@@ -45,7 +45,7 @@ PROMPTS = {"query": "query: ", "document": "passage: "}
 def tokens_of(encoder, text, span, prompt=""):
     """Vectors of the tokens that overlap a span, by a plain pass over one text."""
     model = encoder.model
-    features = model.tokenizer(prompt + text, return_offsets_mapping=True, return_tensors="pt")
+    features = model.tokenizer([prompt + text], return_offsets_mapping=True, return_tensors="pt")
     offsets = features.pop("offset_mapping")[0].tolist()
     with torch.no_grad():
         vectors = model[0].forward(dict(features))["token_embeddings"][0].numpy()

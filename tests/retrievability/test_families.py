@@ -6,7 +6,7 @@ import pytest
 import argus
 from argus.data import Document, Query
 from argus.encoders import EncoderConfig, load_any_encoder
-from argus.encoders.rows import concatenate, family_of
+from argus.encoders.protocol import concatenate, family_of
 from argus.knowledge import KnowledgeSource
 from argus.retrievability.config import ExposureConfig
 from argus.retrievability.exposure_findings import SENTENCE, make_probes

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from scipy.sparse import csr_array
 
-from argus.encoders.rows import SparseRows, TokenRows
+from argus.encoders.protocol import SparseRows, TokenRows
 
 TERMS, DIM = 9, 3
 

@@ -20,13 +20,8 @@ from .load import (
 )
 from .protocol import (
     Encoder as Encoder,
-    TokenCounter as TokenCounter,
-)
-from .store import (
-    open_store as open_store,
-)
-from .rows import (
     Rows as Rows,
+    TokenCounter as TokenCounter,
 )
 from .scoring import (
     Scoring as Scoring,
@@ -35,5 +30,6 @@ from .scoring import (
 from .store import (
     EmbeddingStore as EmbeddingStore,
     Store as Store,
+    open_store as open_store,
     stored_fingerprint as stored_fingerprint,
 )

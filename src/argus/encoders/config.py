@@ -1,11 +1,12 @@
-"""Settings of an encoder: model, prompts, pooling, precision, endpoint."""
+"""Settings of an encoder, and the prompts that it puts before queries and documents."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, TypeVar
 
 from argus.devices import Device
 from argus.endpoint import API_KEY_ENV, BASE_URL
@@ -19,8 +20,6 @@ DEFAULT_MODEL = "all-MiniLM-L6-v2"
 NONE = "none"  # name of an encoder that is none
 COSINE, DOT = "cosine", "dot"
 """Similarities: rows have length 1, or the length of a row counts."""
-TokenPooling = Literal["cls", "lasttoken", "max", "mean", "mean_sqrt_len_tokens", "weightedmean"]
-"""Names that sentence-transformers uses."""
 PRECISIONS = ("auto", "float32", "bfloat16", "float16")
 _ENCODER = Option(panel="Encoder")
 
@@ -36,7 +35,6 @@ class EncoderConfig:
         query_prompt: Put before queries: a text, or a name of the model's own. Default: as the
             model says.
         document_prompt: Before documents, likewise.
-        token_pooling: How token vectors become one. Default: as the model says.
         revision: Commit (or branch, tag) of a model of the hub.
         trust_remote_code: Run code that comes with the model; of the hub only at a pinned
             --revision.
@@ -50,7 +48,6 @@ class EncoderConfig:
     api_key_env: Annotated[str, _ENCODER] = API_KEY_ENV
     query_prompt: Annotated[str | None, _ENCODER] = None
     document_prompt: Annotated[str | None, _ENCODER] = None
-    token_pooling: Annotated[TokenPooling | None, Option(("--encoder-pooling",), "Encoder")] = None
     revision: Annotated[str | None, _ENCODER] = None
     trust_remote_code: Annotated[bool, _ENCODER] = False
     precision: Annotated[str, Choices(PRECISIONS), _ENCODER] = "auto"
@@ -59,21 +56,10 @@ class EncoderConfig:
     concurrency: Annotated[int, Ge(1), _ENCODER] = 4
 
     def __post_init__(self) -> None:
-        """Refuse options of a model of the hub beside others, and code without a pinned commit."""
+        """Refuse code of the hub without a pinned commit."""
         check_settings(self)
-        is_folder = Path(self.model).is_dir()
-        if self.is_endpoint or is_folder:
-            what, options = "a folder", {"--revision": self.revision is not None}
-            if self.is_endpoint:
-                what = "an endpoint"
-                options["--trust-remote-code"] = self.trust_remote_code
-                options["--encoder-pooling"] = self.token_pooling is not None
-            for option in (option for option, is_set in options.items() if is_set):
-                got = f"{option} beside {self.model!r}, which is {what}"
-                fix = f"Leave {option} out."
-                raise InputError(got, expected="a model of the hub", fix=fix, where=option)
         is_pinned = re.fullmatch("[0-9a-f]{40}", self.revision or "") is not None
-        if self.trust_remote_code and not is_folder and not is_pinned:
+        if self.trust_remote_code and not is_pinned and not Path(self.model).is_dir():
             got = f"code at revision {self.revision!r}, which may be other code tomorrow"
             expected = "the 40 digits of the commit whose code you have read"
             fix = "Give --revision COMMIT, or a folder that holds the model."
@@ -93,3 +79,60 @@ class EncoderConfig:
 def as_config(encoder: E | EncoderConfig | str | Path) -> E | EncoderConfig:
     """Return settings of a name or a folder. Settings and loaded encoders stay as they are."""
     return EncoderConfig(model=str(encoder)) if isinstance(encoder, (str, Path)) else encoder
+
+
+QUERY_NAMES = (
+    "query", "search_query", "retrieval.query", "question", "queries", "web_search_query",
+)  # fmt: skip
+DOCUMENT_NAMES = (
+    "document", "passage", "corpus", "search_document", "retrieval.passage", "retrieval.document",
+    "documents", "passages",
+)  # fmt: skip
+"""Names of such prompts in models. The first with a text is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Text before a query or document. name: the model's, "" if the user gave the text."""
+
+    text: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """Prompts of queries and documents."""
+
+    query: Prompt = Prompt()
+    document: Prompt = Prompt()
+
+
+def resolve_prompts(
+    prompts: Mapping[str, str | None], *, query: str | None = None, document: str | None = None
+) -> Prompts:
+    """Return the prompts to use.
+
+    prompts: the model's own, by name. query, document: a text, or the name of one of them. None
+    takes the model's own. Raises InputError for a word that is no name of theirs and, without a
+    space or a colon, no prompt either.
+    """
+    own = {name: text or "" for name, text in prompts.items()}
+    found = []
+    for option, prompt, usual in (
+        ("--query-prompt", query, QUERY_NAMES),
+        ("--document-prompt", document, DOCUMENT_NAMES),
+    ):
+        if prompt is None:
+            name = next((name for name in usual if own.get(name)), "")
+            found.append(Prompt(own.get(name, ""), name))
+        elif prompt in own:
+            found.append(Prompt(own[prompt], prompt))
+        elif re.fullmatch(r"[\w.\-]+", prompt):
+            expected = "a text, since the model has no prompts of its own"
+            if own:
+                expected = f"one of the model's prompts ({', '.join(map(repr, own))})"
+            fix = f"Give the text as it stands before a query or document, as in {prompt + ': '!r}."
+            raise InputError(repr(prompt), expected=expected, fix=fix, where=option)
+        else:
+            found.append(Prompt(prompt))
+    return Prompts(*found)

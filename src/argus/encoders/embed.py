@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
+from pathlib import Path
 from typing import Any, Generic, cast
 
 import numpy as np
@@ -16,8 +18,16 @@ import numpy as np
 from argus.data.provenance import content_hash
 from argus.data.types import Span
 from argus.encoders.config import COSINE, EncoderConfig
-from argus.encoders.protocol import Encoder, TokenCounter, similarity_of
-from argus.encoders.rows import R, concatenate, empty_rows, family_of, usable
+from argus.encoders.protocol import (
+    Encoder,
+    R,
+    TokenCounter,
+    concatenate,
+    empty_rows,
+    family_of,
+    similarity_of,
+    usable,
+)
 from argus.encoders.store import Store
 from argus.engine import Engine, Work
 from argus.errors import ArgusError, EncodingError, EndpointRefusal
@@ -106,9 +116,15 @@ def embed(
     failed = {key: why for key in keys if (why := store.failure(key)) is not None}
     pairs = zip(keys, items, strict=True)
     missing = {key: item for key, item in pairs if key not in store and key not in failed}
-    total, is_new = len(set(keys)), not len(store)
+    total, is_new, batches = len(set(keys)), not len(store), _batches(missing)
+    of_items = ([item for _, item in batch] for batch in batches)
+    if isinstance(encoder, SpreadEncoder) and batches:  # or workers would load a model for nothing
+        results = encoder.encode_batches(of_items)
+    else:
+        results = enumerate(encode_batch(encoder, batch) for batch in of_items)
     with progress(f"embedding {what}", total, done=total - len(missing)) as advance:
-        for number, batch, done in _encoded(encoder, missing):
+        for number, done in results:
+            batch = batches[number]
             good = [key for i, (key, _) in enumerate(batch) if i not in done.failures]
             if not good and is_new and number == 0:
                 raise EncodingError(
@@ -123,45 +139,24 @@ def embed(
     failures = {i: failed[key] for i, key in enumerate(keys) if key in failed}
     ok = np.array([key not in failed for key in keys], bool)
     stored = [key for key in keys if key not in failed]
-    del keys, missing  # of millions, before their vectors come
+    del keys, missing, batches  # of millions, before their vectors come
     return Embedded(store.gather(stored), ok, failures, stored)
 
 
-def _encoded(
-    encoder: Encoder[R], missing: Mapping[bytes, Item]
-) -> Iterator[tuple[int, list[tuple[bytes, Item]], Encoded[R]]]:
-    """Yield number, keys and items, and result of each batch."""
-    batches = enumerate(_batches(missing))
-    if not isinstance(encoder, SpreadEncoder):
-        for number, batch in batches:
-            yield number, batch, encode_batch(encoder, [item for _, item in batch])
-        return
-    under_way: dict[int, list[tuple[bytes, Item]]] = {}
-
-    def feed() -> Iterator[Batch]:
-        for number, batch in batches:
-            under_way[number] = batch
-            yield [item for _, item in batch]
-
-    if missing:  # or workers would load a model for nothing
-        for number, done in encoder.encode_batches(feed()):
-            yield number, under_way.pop(number), done
-
-
-def _batches(missing: Mapping[bytes, Item]) -> Iterator[list[tuple[bytes, Item]]]:
+def _batches(missing: Mapping[bytes, Item]) -> list[list[tuple[bytes, Item]]]:
     """Cut into batches of one role and similar length. All spans of one text come together."""
-    order = sorted(missing.items(), key=lambda kv: (kv[1].role, len(kv[1].text), kv[1].text))
-    batch: list[tuple[bytes, Item]] = []
+    batches: list[list[tuple[bytes, Item]]] = []
     texts: set[str] = set()
-    for key, item in order:
-        full = len(texts) == BATCH_TEXTS and item.text not in texts
-        if batch and (full or item.role != batch[0][1].role):
-            yield batch
-            batch, texts = [], set()
-        batch.append((key, item))
+    for key, item in sorted(
+        missing.items(), key=lambda kv: (kv[1].role, len(kv[1].text), kv[1].text)
+    ):
+        is_full = len(texts) == BATCH_TEXTS and item.text not in texts
+        if not batches or is_full or item.role != batches[-1][0][1].role:
+            batches.append([])
+            texts = set()
+        batches[-1].append((key, item))
         texts.add(item.text)
-    if batch:
-        yield batch
+    return batches
 
 
 def encode_batch(encoder: Encoder[R], items: Batch) -> Encoded[R]:
@@ -236,14 +231,17 @@ class SpreadEncoder(Generic[R]):
         if isinstance(encoder, TokenCounter):
             self.max_tokens, self.count_tokens = encoder.max_tokens, encoder.count_tokens
         source: Encoder[R] | EncoderConfig = encoder
-        if config is not None:
-            from argus.encoders.load import to_send
-
-            source = to_send(config)
+        if config is not None:  # for a process with another working directory
+            is_place = config.is_python or Path(config.model).is_dir()
+            place = os.path.abspath(config.model) if is_place else config.model  # noqa: PTH100
+            source = replace(config, model=place)
         # The encoder uses all cores itself; an endpoint gets as many requests as its settings say.
-        shared = (source, encoder.fingerprint)
-        self._work: Work[tuple[Encoder[R] | EncoderConfig, str], Batch, Encoded[R]]
-        self._work = Work(setup=begin_encoding, shared=shared, what="embedding", threaded=True)
+        self._work: Work[Any, Batch, Encoded[R]] = Work(
+            setup=begin_encoding,
+            shared=(source, encoder.fingerprint),
+            what="embedding",
+            threaded=True,
+        )
 
     def encode_batches(self, batches: Iterable[Batch]) -> Iterator[tuple[int, Encoded[R]]]:
         """Yield (number of the batch, result of `encode_batch`) as workers are done."""

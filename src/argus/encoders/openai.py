@@ -127,10 +127,8 @@ class OpenAIEncoder:
     def _encode(self, texts: Sequence[str]) -> FloatArray:
         if not texts:
             return np.zeros((0, self.dim), np.float32)
-        size = self.config.batch_size
-        batches = [texts[i : i + size] for i in range(0, len(texts), size)]
         loop, client, *_ = self._connections
-        future = asyncio.run_coroutine_threadsafe(self._all(client, batches), loop)
+        future = asyncio.run_coroutine_threadsafe(self._all(client, texts), loop)
         try:
             parts = future.result()
         finally:
@@ -141,50 +139,45 @@ class OpenAIEncoder:
             raise EncodingError(f"{self._service.shown} gave vectors of {lengths} numbers")
         return unit_rows(np.concatenate(parts))
 
-    async def _all(
-        self, client: httpx.AsyncClient, batches: Sequence[Sequence[str]]
-    ) -> list[FloatArray]:
+    async def _all(self, client: httpx.AsyncClient, texts: Sequence[str]) -> list[FloatArray]:
         """Embed batches, `concurrency` at a time. The first error cancels the others."""
-        gate = asyncio.Semaphore(self.config.concurrency)
+        gate, size = asyncio.Semaphore(self.config.concurrency), self.config.batch_size
 
-        async def one(texts: Sequence[str]) -> FloatArray:
+        async def embed(start: int) -> FloatArray:
             async with gate:
-                return await self._request(client, texts)
+                return await self._request(client, texts[start : start + size])
 
         try:
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(one(texts)) for texts in batches]
+                tasks = [group.create_task(embed(start)) for start in range(0, len(texts), size)]
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
         return [task.result() for task in tasks]
 
     async def _request(self, client: httpx.AsyncClient, texts: Sequence[str]) -> FloatArray:
-        service = self._service
-        payload = {
-            "model": self.config.model,
-            "input": [http_retry.without_half_pairs(text) for text in texts],
-            "encoding_format": "float",
-        }
-        most_bytes = http_retry.MOST_BYTES * -(-len(texts) // TEXTS_PER_BOUND)
+        service, n = self._service, len(texts)
+        inputs = [http_retry.without_half_pairs(text) for text in texts]
+        payload = {"model": self.config.model, "input": inputs, "encoding_format": "float"}
+        most_bytes = http_retry.MOST_BYTES * -(-n // TEXTS_PER_BOUND)
         tries = http_retry.Tries(self.config.attempts, self.config.backoff_s)
         try:
             answer: str | http_retry.Refusal | None = await http_retry.persist(
                 lambda: service.post(client, payload, most_bytes=most_bytes), tries
             )
         except http_retry.AnswerTooLong as error:
-            reason = f"{service.shown}, asked for {len(texts)} vectors: {error}"
+            reason = f"{service.shown}, asked for {n} vectors: {error}"
             raise EncodingError(reason) from None
         if answer is None:
             raise EncodingError(
                 f"{service.shown} gave {tries}. "
                 "What was embedded so far is kept: run the same command again when it is back."
             )
-        if isinstance(answer, http_retry.Refusal) and answer.for_all:
-            raise EndpointRefusal(service.why_useless(answer, "embedded"))
         if isinstance(answer, http_retry.Refusal):
-            reason = f"{service.shown} rejected a batch of {len(texts)} texts with {answer}"
+            if answer.for_all:
+                raise EndpointRefusal(service.why_useless(answer, "embedded"))
+            reason = f"{service.shown} rejected a batch of {n} texts with {answer}"
             raise EncodingError(reason, retryable=False)
-        return _parse(answer, len(texts), service.shown)
+        return _parse(answer, n, service.shown)
 
 
 def _parse(body: str, n: int, url: str) -> FloatArray:

@@ -17,11 +17,9 @@ import numpy.typing as npt
 
 from argus.data.provenance import content_hash
 from argus.data.types import FloatArray, IntArray
-from argus.encoders.rows import R, SparseRows, TokenRows
+from argus.encoders.protocol import UNIT_TOLERANCE, R, SparseRows, TokenRows
 
 Float64Array = npt.NDArray[np.float64]
-UNIT = 1e-3
-"""Tolerance of a row's length 1."""
 BLOCK_TOKENS = 1 << 14
 """Tokens of documents in a block. One text with more makes a block by itself."""
 PAIR_BYTES = 64 << 20
@@ -86,7 +84,7 @@ def reach_of(vectors: FloatArray) -> float:
     if not len(squares):
         return 1.0
     longest, shortest = (float(np.sqrt(each)) for each in (squares.max(), squares.min()))
-    return 1.0 if abs(longest - 1) < UNIT and abs(shortest - 1) < UNIT else longest
+    return 1.0 if max(abs(longest - 1), abs(shortest - 1)) < UNIT_TOLERANCE else longest
 
 
 @dataclass(frozen=True)
@@ -101,8 +99,7 @@ class DenseScoring:
 
     def products(self, queries: FloatArray) -> FloatArray:
         """See `Scoring`."""
-        scores: FloatArray = queries @ self.documents.T
-        return scores
+        return np.asarray(queries @ self.documents.T)
 
     def bound(self, queries: FloatArray) -> float:
         """See `Scoring`."""
@@ -115,19 +112,11 @@ class DenseScoring:
 
     def against(self, query: FloatArray, rows: IntArray) -> Float64Array:
         """See `Scoring`."""
-        if len(rows) <= MAX_SINGLE:
-            return self._exact(query, rows)
-        of = self._alike[rows]
-        scores = np.zeros(len(self.documents))
-        scores[of] = 1
-        distinct = np.flatnonzero(scores)
-        scores[distinct] = self._exact(query, distinct)
-        return scores[of]
-
-    def _exact(self, query: FloatArray, rows: IntArray) -> Float64Array:
-        vectors = self.documents[rows].astype(float)
+        of = self._alike[rows] if len(rows) > MAX_SINGLE else rows
+        distinct, places = np.unique(of, return_inverse=True)
+        vectors = self.documents[distinct].astype(float)
         exact: Float64Array = np.einsum("j,ij->i", query[0].astype(float), vectors)
-        return exact
+        return exact[places]
 
     @cached_property
     def _alike(self) -> IntArray:
@@ -188,18 +177,17 @@ class TokenScoring:
     def _reach(self) -> float:
         return reach_of(self.documents.vectors)
 
-    @cached_property
-    def _blocks(self) -> list[slice]:
-        """Documents whose tokens together make a block."""
-        return list(_cut(self.documents.counts, BLOCK_TOKENS))
-
     def products(self, queries: TokenRows) -> FloatArray:
-        """See `Scoring`."""
+        """See `Scoring`. Every text has a token."""
         out = np.empty((len(queries), len(self.documents)), np.float32)
-        for some in _cut(queries.counts, PAIR_BYTES // (4 * BLOCK_TOKENS)):
-            block = queries[some]
-            for part in self._blocks:
-                out[some, part] = _max_sim(block, self.documents[part])
+        for part in _cut(self.documents.counts, BLOCK_TOKENS):
+            block = self.documents[part]
+            for some in _cut(queries.counts, PAIR_BYTES // (4 * BLOCK_TOKENS)):
+                asking = queries[some]
+                similarity = asking.vectors @ block.vectors.T  # (query tokens, document tokens)
+                best = np.maximum.reduceat(similarity, block.starts[:-1], axis=1)
+                starts = asking.starts[:-1]
+                out[some, part] = np.add.reduceat(best, starts, axis=0, dtype=np.float64)
         return out
 
     def bound(self, queries: TokenRows) -> float:
@@ -210,27 +198,18 @@ class TokenScoring:
 
     def pairs(self, queries: TokenRows, documents: TokenRows) -> Float64Array:
         """See `Scoring`."""
-        pairs = ((queries.tokens(i), documents.tokens(i)) for i in range(len(queries)))
-        return np.array([exact_max_sim(query, document) for query, document in pairs], np.float64)
+        rows = range(len(queries))
+        return np.array([_max_sim(queries.tokens(i), documents.tokens(i)) for i in rows], float)
 
     def against(self, query: TokenRows, rows: IntArray) -> Float64Array:
         """See `Scoring`."""
         tokens, documents = query.tokens(0), self.documents
-        scores = [exact_max_sim(tokens, documents.tokens(row)) for row in rows.tolist()]
-        return np.array(scores, np.float64)
+        return np.array([_max_sim(tokens, documents.tokens(i)) for i in rows.tolist()], float)
 
 
-def exact_max_sim(query: FloatArray, document: FloatArray) -> float:
+def _max_sim(query: FloatArray, document: FloatArray) -> float:
     """Return the MaxSim of one query, (n_tokens, dim), and one document in float64."""
     return float((query.astype(float) @ document.astype(float).T).max(axis=1).sum())
-
-
-def _max_sim(queries: TokenRows, documents: TokenRows) -> FloatArray:
-    """Return the scores of a block. Every text has a token."""
-    similarity = queries.vectors @ documents.vectors.T  # (query tokens, document tokens)
-    best = np.maximum.reduceat(similarity, documents.starts[:-1], axis=1)
-    sums: FloatArray = np.add.reduceat(best, queries.starts[:-1], axis=0, dtype=np.float64)
-    return sums.astype(np.float32)
 
 
 def _cut(counts: IntArray, most: int) -> Iterator[slice]:

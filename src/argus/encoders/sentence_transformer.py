@@ -9,34 +9,40 @@ from __future__ import annotations
 import hashlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from argus.cores import available_cores
 from argus.data.types import FloatArray, IntArray, Span
-from argus.encoders.config import COSINE, DOT, TokenPooling
-from argus.encoders.prompts import Prompt, Prompts, resolve_prompts
-from argus.encoders.protocol import make_fingerprint, unit_rows
-from argus.encoders.rows import Family, R, SparseRows, TokenRows, concatenate, empty_rows
+from argus.encoders.config import COSINE, DOT, Prompt, Prompts, resolve_prompts
+from argus.encoders.protocol import (
+    Family,
+    R,
+    SparseRows,
+    TokenRows,
+    concatenate,
+    empty_rows,
+    make_fingerprint,
+    unit_rows,
+)
 from argus.errors import EncodingError, InputError
 
 if TYPE_CHECKING:
     import torch
-    from sentence_transformers import SentenceTransformer
+
+T = TypeVar("T")
 
 ALIKE = 0.8
 """A text this much shorter than the longest begins the next batch."""
-MEAN = "meanmaxsim"
-"""MaxSim divided by the number of the query's tokens: no rank differs, scores do."""
 MARGIN_TOKENS = 8
 """Tokens that cutting a text may add, as words at its ends are split otherwise."""
 
@@ -48,12 +54,18 @@ ON_CPU: BatchSizes = 2_048, 64, 96
 """Measured: larger ones leave the caches."""
 ON_GPU: BatchSizes = 32_768, 1_024, 8_192
 """Measured on an H100: `python -m benchmarks accelerator`."""
+_TOKENIZING = Lock()
+"""Fast tokenizers may not be used from two threads at once."""
 
 
 class ModelEncoder(ABC, Generic[R]):
-    """Base of the encoders on a loaded model."""
+    """Base of the encoders on a loaded model.
+
+    similarities: how rows are compared, by the model's own name for it.
+    """
 
     family: Family = "dense"
+    similarities: Mapping[str, str]
 
     def __init__(
         self,
@@ -67,7 +79,13 @@ class ModelEncoder(ABC, Generic[R]):
         """Take a model as it is. prompts: None for its own. code: digest of code beside it."""
         self.model, self.name, self.precision, self.code = model, name, precision, code
         self.prompts = prompts or resolve_prompts(model.prompts or {})
-        self.similarity = self._similarity()
+        ranks_by = str(model.similarity_fn_name)
+        if ranks_by not in self.similarities:
+            got = f"a model that ranks by {ranks_by}"
+            expected = f"one that ranks by {' or '.join(self.similarities)}"
+            fix = "Name another; a retriever that ranks so can be asked itself, with --retriever."
+            raise InputError(got, expected=expected, fix=fix, where="--encoder")
+        self.similarity = self.similarities[ranks_by]
         self._revision = weights_digest(model)  # now: packing hides weights from a later look
         model.eval()
 
@@ -77,11 +95,7 @@ class ModelEncoder(ABC, Generic[R]):
         """Length of a vector, or terms of the vocabulary."""
 
     @abstractmethod
-    def _similarity(self) -> str:
-        """Return the similarity that compares rows. Raises InputError for one of another kind."""
-
-    @abstractmethod
-    def _encode(self, texts: Sequence[str], prompt: Prompt, task: str) -> R:
+    def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> R:
         """Return n rows, the prompt in front of each text. task: "query" or "document"."""
 
     @property
@@ -124,11 +138,11 @@ class ModelEncoder(ABC, Generic[R]):
             return np.zeros(0, np.int64)
         tokenizer, prompt = self.model.tokenizer, self.prompts.document.text
         prompted = [prompt + text for text in texts]
-        if not callable(tokenizer):  # a tokenizers.Tokenizer, as models of static vectors have it
-            batch = tokenizer.encode_batch(prompted)
-            return np.array([len(encoding.ids) for encoding in batch], np.int64)
-        encoded = tokenizer(prompted, truncation=False, verbose=False)
-        return np.array([len(ids) for ids in encoded["input_ids"]], np.int64)
+        if callable(tokenizer):
+            counted = tokenizer(prompted, truncation=False, verbose=False)["input_ids"]
+        else:  # a tokenizers.Tokenizer, as models of static vectors have it
+            counted = [encoding.ids for encoding in tokenizer.encode_batch(prompted)]
+        return np.array([len(ids) for ids in counted], np.int64)
 
     def encode_queries(self, texts: Sequence[str]) -> R:
         """Return n rows, the query prompt in front of each text."""
@@ -142,6 +156,28 @@ class ModelEncoder(ABC, Generic[R]):
         """Return n rows: those of the texts."""
         return self.encode_documents(texts)
 
+    def _encode(self, texts: Sequence[str], prompt: Prompt, task: str) -> R:
+        def encode(batch: list[int]) -> R:
+            return self._encode_batch([texts[i] for i in batch], prompt, task)
+
+        counts = np.minimum(self.count_tokens(texts), self.max_tokens or ON_CPU[0])
+        done = self._map(encode, counts.tolist())
+        none: Any = empty_rows(self.family, self.dim)
+        rows: Any = concatenate([none, *(part for _, part in done)])
+        back: R = rows[np.argsort(np.array([i for batch, _ in done for i in batch], np.int64))]
+        return back
+
+    def _call(self, texts: Sequence[str], prompt: Prompt, task: str, **options: Any) -> Any:
+        """Return what the library's own `encode` makes of one batch."""
+        options |= {"batch_size": len(texts), "show_progress_bar": False}
+        return self.model.encode(list(texts), prompt=prompt.text, task=task, **options)
+
+    def _map(
+        self, work: Callable[[list[int]], T], counts: Sequence[int]
+    ) -> list[tuple[list[int], T]]:
+        """Do `work` on batches of texts, and return each with its result. counts: of tokens."""
+        return [(batch, work(batch)) for batch in batches_of(counts)]
+
 
 class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
     """Wraps a loaded SentenceTransformer, or its stand-in of `argus.encoders.bert`.
@@ -151,20 +187,16 @@ class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
     """
 
     def __init__(self, model: Any, **settings: Any) -> None:
+        self._modules = list(model.children())
+        self._kinds = [type(module).__name__ for module in self._modules]
+        is_unit = self._kinds[-1] == "Normalize"
+        own = {DOT: COSINE, "euclidean": COSINE} if is_unit else {DOT: DOT}
+        self.similarities = {COSINE: COSINE, **own}
         super().__init__(model, **settings)
-        self._tokenizing = Lock()  # fast tokenizers may not be used from two threads at once
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Go to a worker without the lock of this process."""
-        return {name: value for name, value in vars(self).items() if name != "_tokenizing"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _tokenizing=Lock())
 
     def with_query_prompt(self, text: str) -> SentenceTransformerEncoder:
         """Return the same model, its weights shared, that puts another text before queries."""
         other = copy(self)
-        other._tokenizing = self._tokenizing
         other.prompts = replace(self.prompts, query=Prompt(text))
         vars(other).pop("fingerprint", None)
         return other
@@ -175,10 +207,16 @@ class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
         known = self.model.get_embedding_dimension()
         return int(known or self._forward([""], Prompt(), "query")["sentence_embedding"].shape[1])
 
+    @cached_property
+    def pools_spans(self) -> bool:
+        """True if the model has a Pooling module and a tokenizer with character offsets."""
+        return "Pooling" in self._kinds and bool(getattr(self.model.tokenizer, "is_fast", False))
+
     @property
     def _pooling(self) -> str:
-        pooling = next((m for m in self.model.children() if type(m).__name__ == "Pooling"), None)
-        return "none" if pooling is None else getattr(pooling, "pooling_mode", "pooled")
+        if "Pooling" not in self._kinds:
+            return "none"
+        return getattr(self._modules[self._kinds.index("Pooling")], "pooling_mode", "pooled")
 
     @property
     def _tasks(self) -> tuple[str, str]:
@@ -186,18 +224,11 @@ class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
         names = self.prompts.query.name, self.prompts.document.name
         return names if self._has_tasks else ("", "")
 
-    def _similarity(self) -> str:
-        """Return COSINE, which rows of length 1 make of others too, or DOT."""
-        name = str(self.model.similarity_fn_name)
-        unit = type(list(self.model.children())[-1]).__name__ == "Normalize"
-        if name == COSINE or (unit and name in (DOT, "euclidean")):
-            return COSINE
-        if name == DOT:
-            return DOT
-        got = f"a model that ranks by {name} distance"
-        expected = "one made for cosine or dot product, or whose vectors have length 1"
-        fix = "Name another; a retriever that ranks so can be asked itself, with --retriever."
-        raise InputError(got, expected=expected, fix=fix, where="--encoder")
+    @cached_property
+    def _has_tasks(self) -> bool:
+        """True if a module that came with the model takes a task, by the name of its prompt."""
+        arguments: dict[str, Any] = getattr(self.model, "module_kwargs", None) or {}
+        return any("task" in names for names in arguments.values())
 
     def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> FloatArray:
         """Return (n, dim): token vectors averaged over `spans[i]` in `texts[i]`.
@@ -211,19 +242,28 @@ class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
         if not texts:
             return np.zeros((0, self.dim), np.float32)
         readings = self._readings(texts, spans)
-        pooled: dict[int, FloatArray] = {}  # as wide as a token vector, which Dense may change
 
-        def pool(batch: list[int]) -> None:
+        def pool(batch: list[int]) -> dict[int, FloatArray]:
             group = [readings[i] for i in batch]
             forwarded = self._forward([r.text for r in group], self.prompts.document, "document")
             tokens = _to_numpy(forwarded["token_embeddings"])  # (n, n_tokens, n_hidden), padded
-            for row, reading in enumerate(group):
-                first = self._first_token(tokens.shape[1], len(reading.ranges))
-                own = tokens[row, first : first + len(reading.ranges)]
+            pooled: dict[int, FloatArray] = {}
+            for row, reading in zip(tokens, group, strict=True):
+                count, padding = len(reading.ranges), len(row) - len(reading.ranges)
+                if padding < 0:
+                    raise EncodingError(
+                        f"{self.name}: the tokenizer gives {count} tokens, the model {len(row)}; "
+                        "span pooling needs them equal. Use --pooling sentence for this model."
+                    )
+                first = padding if self.model.tokenizer.padding_side == "left" else 0
+                own = row[first : first + count]
                 for i, span in reading.mentions:
                     pooled[i] = own[reading.covers(span)].mean(axis=0)
+            return pooled
 
-        self._run([len(reading.ranges) for reading in readings], pool)
+        pooled: dict[int, FloatArray] = {}  # as wide as a token vector, which Dense may change
+        for _, part in self._map(pool, [len(reading.ranges) for reading in readings]):
+            pooled |= part
         return self._rows(self._after_pooling(np.stack([pooled[i] for i in range(len(texts))])))
 
     def _rows(self, vectors: FloatArray) -> FloatArray:
@@ -231,22 +271,16 @@ class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
         vectors = vectors[:, : self.dim]
         return unit_rows(vectors) if self.similarity == COSINE else vectors.astype(np.float32)
 
-    def _encode(self, texts: Sequence[str], prompt: Prompt, task: str) -> FloatArray:
-        out = np.empty((len(texts), self.dim), np.float32)
+    def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> FloatArray:
+        return self._rows(_to_numpy(self._forward(texts, prompt, task)["sentence_embedding"]))
 
-        def encode(batch: list[int]) -> None:
-            forwarded = self._forward([texts[i] for i in batch], prompt, task)
-            out[batch] = _to_numpy(forwarded["sentence_embedding"])[:, : self.dim]
-
-        counts = np.minimum(self.count_tokens(texts), self.max_tokens or ON_CPU[0])
-        self._run(counts.tolist(), encode)
-        return self._rows(out)
-
-    def _run(self, counts: Sequence[int], work: Callable[[list[int]], None]) -> None:
-        """Do `work` on batches of texts: on a CPU one batch per core, each on one thread.
+    def _map(
+        self, work: Callable[[list[int]], T], counts: Sequence[int]
+    ) -> list[tuple[list[int], T]]:
+        """Do `work` on batches: on a CPU one batch per core, each on one thread.
 
         That is faster than all cores on one batch, whose threads wait for each other in every
-        operation. counts: tokens of every text.
+        operation.
         """
         import torch
 
@@ -254,15 +288,11 @@ class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
         batches = batches_of(counts, ON_CPU if on_cpu else ON_GPU)
         workers = min(available_cores(), len(batches)) if on_cpu else 0
         if workers < 2:
-            for batch in batches:
-                work(batch)
-            return
+            return [(batch, work(batch)) for batch in batches]
         threads = torch.get_num_threads()
         try:
-            with ThreadPoolExecutor(
-                workers, initializer=torch.set_num_threads, initargs=(1,)
-            ) as pool:
-                list(pool.map(work, batches))
+            with ThreadPoolExecutor(workers, "", torch.set_num_threads, (1,)) as pool:
+                return list(zip(batches, pool.map(work, batches), strict=True))
         finally:
             torch.set_num_threads(threads)
 
@@ -270,27 +300,24 @@ class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
         """Return the model's features: sentence and, where it has them, token embeddings."""
         import torch
 
+        device = self.model.device
+        kernels: AbstractContextManager[None] = nullcontext()
+        if device.type == "cuda":  # cuDNN's attention plans anew for every shape of a batch
+            from torch.nn.attention import SDPBackend, sdpa_kernel
+
+            names = SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH
+            kernels = sdpa_kernel(list(names))
         own = self._has_tasks and prompt.name
-        task = prompt.name if own else task
-        with self._tokenizing:
+        task = own or task
+        with _TOKENIZING:
             features = self.model.preprocess(list(texts), prompt=prompt.text or None, task=task)
         features = {
-            k: v.to(self.model.device) if isinstance(v, torch.Tensor) else v
-            for k, v in features.items()
+            k: v.to(device) if isinstance(v, torch.Tensor) else v for k, v in features.items()
         }
-        with torch.inference_mode(), _attention(self.model.device):
-            by_task = own or self._is_routed
+        with torch.inference_mode(), kernels:
+            by_task = own or "Router" in self._kinds
             out = self.model(features, task=task) if by_task else self.model(features)
         return dict(out)
-
-    def _first_token(self, width: int, count: int) -> int:
-        """Return where the `count` tokens of a text begin in a padded row of `width`."""
-        if width < count:
-            raise EncodingError(
-                f"{self.name}: the tokenizer gives {count} tokens, the model {width}; span pooling "
-                "needs them equal. Use --pooling sentence for this model."
-            )
-        return width - count if self.model.tokenizer.padding_side == "left" else 0
 
     def _readings(self, texts: Sequence[str], spans: Sequence[Span]) -> list[Reading]:
         """Return the forward passes for all spans: each text once, or windows of a long one."""
@@ -324,8 +351,6 @@ class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
             [self.prompts.document.text + text for text in texts],
             truncation=False,
             return_offsets_mapping=True,
-            return_attention_mask=False,
-            return_token_type_ids=False,
             verbose=False,
         )
         return [np.array(offsets, np.int64) for offsets in encoded["offset_mapping"]]
@@ -334,70 +359,22 @@ class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
         """Send pooled token vectors through the modules behind pooling (Dense, Normalize, ...)."""
         import torch
 
-        names = [type(m).__name__ for m in self.model.children()]
-        behind = list(self.model.children())[names.index("Pooling") + 1 :]
-        if all(type(m).__name__ == "Normalize" for m in behind):
+        first = self._kinds.index("Pooling") + 1
+        if set(self._kinds[first:]) <= {"Normalize"}:
             return pooled  # unit_rows does the same, in full precision
         vectors = torch.from_numpy(pooled).to(self.model.device, self.model.dtype)
         features: dict[str, Any] = {"sentence_embedding": vectors}
         with torch.inference_mode():
-            for module in behind:
+            for module in self._modules[first:]:
                 features = module(features)
         return _to_numpy(features["sentence_embedding"])
 
-    @cached_property
-    def pools_spans(self) -> bool:
-        """True if the model has a Pooling module and a tokenizer with character offsets."""
-        modules = [type(m).__name__ for m in self.model.children()]
-        return "Pooling" in modules and bool(getattr(self.model.tokenizer, "is_fast", False))
 
-    @cached_property
-    def _is_routed(self) -> bool:
-        return any(type(m).__name__ == "Router" for m in self.model.children())
-
-    @cached_property
-    def _has_tasks(self) -> bool:
-        """True if a module that came with the model takes a task, by the name of its prompt."""
-        arguments: dict[str, Any] = getattr(self.model, "module_kwargs", None) or {}
-        return any("task" in names for names in arguments.values())
-
-
-class LibraryEncoder(ModelEncoder[R]):
-    """Base of encoders on a SparseEncoder or a MultiVectorEncoder."""
-
-    @abstractmethod
-    def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> R:
-        """Return the rows of one batch."""
-
-    def _encode(self, texts: Sequence[str], prompt: Prompt, task: str) -> R:
-        counts = np.minimum(self.count_tokens(texts), self.max_tokens or 1 << 30)
-        batches = batches_of(counts.tolist())
-        none: Any = empty_rows(self.family, self.dim)
-        encoded = [self._encode_batch([texts[i] for i in batch], prompt, task) for batch in batches]
-        rows: Any = concatenate([none, *encoded])
-        back: R = rows[np.argsort(np.array([i for batch in batches for i in batch], np.int64))]
-        return back
-
-    def _call(self, texts: Sequence[str], prompt: Prompt, task: str, **options: Any) -> Any:
-        options |= {"batch_size": len(texts), "show_progress_bar": False}
-        return self.model.encode(list(texts), prompt=prompt.text, task=task, **options)
-
-
-class SparseTextEncoder(LibraryEncoder[SparseRows]):
-    """A weight per term of the model's vocabulary. Nearly all are zero.
-
-    Compared by dot product, or by cosine if the model says so: its rows then have length 1.
-    """
+class SparseTextEncoder(ModelEncoder[SparseRows]):
+    """A weight per term of the model's vocabulary. Nearly all are zero. Compared by dot product."""
 
     family: Family = "sparse"
-
-    def _similarity(self) -> str:
-        name = self.model.similarity_fn_name
-        if name not in (COSINE, DOT):
-            got = f"a sparse model that ranks by {name} distance"
-            fix = "Name another."
-            raise InputError(got, expected="dot product or cosine", fix=fix, where="--encoder")
-        return f"sparse-{name}"
+    similarities: Mapping[str, str] = {DOT: "sparse-dot"}
 
     @cached_property
     def dim(self) -> int:
@@ -420,30 +397,23 @@ class SparseTextEncoder(LibraryEncoder[SparseRows]):
         matrix = csr_array((weights, (places[0], places[1])), shape=shape, dtype=np.float32)
         matrix.eliminate_zeros()
         matrix.sort_indices()
-        if self.model.similarity_fn_name == COSINE:
-            lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
-            scale = np.repeat(np.where(lengths > 0, lengths, 1), np.diff(matrix.indptr))
-            matrix.data = (matrix.data / scale).astype(np.float32)
         return SparseRows(matrix)
 
 
-class LateEncoder(LibraryEncoder[TokenRows]):
+class LateEncoder(ModelEncoder[TokenRows]):
     """A vector per token, compared by MaxSim.
 
     The tokens are those that the model scores: with the expansion of a query, without those that it
-    skips in documents. A model that ranks by the mean has query vectors divided by their number.
+    skips in documents. A model that ranks by the mean ranks the same.
     """
 
     family: Family = "tokens"
-
-    def _similarity(self) -> str:
-        return str(self.model.similarity_fn_name)
+    similarities: Mapping[str, str] = {"maxsim": "maxsim", "meanmaxsim": "maxsim"}
 
     @cached_property
     def dim(self) -> int:
         """Length of a token vector."""
-        encoded = self._call(["dimension"], Prompt(), "document", convert_to_numpy=True)
-        return int(encoded[0].shape[1])
+        return int(self._call(["dimension"], Prompt(), "document")[0].shape[1])
 
     def query_tokens(self, text: str) -> list[str]:
         """Return the tokens behind the vectors of a query, in their order."""
@@ -462,10 +432,7 @@ class LateEncoder(LibraryEncoder[TokenRows]):
         return [str(token) for token in self.model.tokenizer.convert_ids_to_tokens(ids.tolist())]
 
     def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> TokenRows:
-        rows = self._call(texts, prompt, task, convert_to_numpy=True)
-        if task == "query" and self.similarity == MEAN:
-            rows = [vectors / max(1, len(vectors)) for vectors in rows]
-        return TokenRows.of(rows, self.dim)
+        return TokenRows.of(self._call(texts, prompt, task, convert_to_numpy=True), self.dim)
 
 
 @dataclass(frozen=True)
@@ -547,21 +514,6 @@ def batches_of(counts: Sequence[int], sizes: BatchSizes = ON_CPU) -> list[list[i
     return batches
 
 
-def set_pooling(model: SentenceTransformer, mode: TokenPooling, name: str) -> None:
-    """Change the pooling of a loaded model. Raises InputError for a model that pools nothing."""
-    from sentence_transformers.sentence_transformer.modules import Pooling
-
-    position = next((i for i, part in enumerate(model.children()) if isinstance(part, Pooling)), -1)
-    if position < 0:
-        got = f"--encoder-pooling {mode} for {name!r}, which makes its vectors itself"
-        expected = "a model with a module that pools token vectors"
-        fix = "Leave --encoder-pooling out."
-        raise InputError(got, expected=expected, fix=fix, where="--encoder-pooling")
-    own = model[position]
-    assert isinstance(own, Pooling)
-    model[position] = Pooling(own.embedding_dimension, mode, include_prompt=own.include_prompt)
-
-
 def weights_digest(model: torch.nn.Module) -> str:
     """Return 12 hexadecimal digits that identify a model's weights, whatever their precision.
 
@@ -576,17 +528,6 @@ def weights_digest(model: torch.nn.Module) -> str:
         digest.update(f"{name}{tuple(tensor.shape)}".encode())
         digest.update(values.view(torch.uint8).numpy().data)
     return digest.hexdigest()[:12]
-
-
-def _attention(device: torch.device) -> AbstractContextManager[None]:
-    """Leave out cuDNN's attention on a GPU: it plans anew for every shape of a batch."""
-    if device.type != "cuda":
-        return nullcontext()
-    from torch.nn.attention import SDPBackend, sdpa_kernel
-
-    kernels = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
-    context: AbstractContextManager[None] = sdpa_kernel(kernels)
-    return context
 
 
 def _to_numpy(tensor: torch.Tensor) -> FloatArray:

@@ -8,28 +8,17 @@ anything named in this process, or in ARGUS_KEYS and ARGUS_CODE.
 
 from __future__ import annotations
 
-import inspect
 import os
-import re
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from argus.data.provenance import content_hash
 from argus.encoders.config import EncoderConfig
 from argus.endpoint import API_KEY_ENV, BASE_URL
 from argus.errors import InputError
 from argus.python_file import file_of
 
-if TYPE_CHECKING:
-    import torch
-
 KEYS_VARIABLE, CODE_VARIABLE = "ARGUS_KEYS", "ARGUS_CODE"
 """Environment variables: NAME=ADDRESS pairs with spaces between them, and models with colons."""
-FETCHED = "transformers_modules."
-"""Prefix of modules that came with a model."""
-INSTALLED = ("torch", "transformers", "sentence_transformers", "argus", "peft")
-_WANTS_CODE = re.compile("trust_remote_code|custom code", re.IGNORECASE)
 _pairs: set[tuple[str, str]] = set()
 _models: set[str] = set()
 """Pairs of variable and address, and models with code, that the caller named."""
@@ -109,31 +98,3 @@ def _full_name(config: EncoderConfig) -> str:
     place = file_of(config.model)
     is_place = config.is_python or place.is_dir()
     return str(place.resolve()) if is_place else f"{config.model}@{config.revision}"
-
-
-def code_digest(model: torch.nn.Module) -> str:
-    """Return 12 hexadecimal digits of the code in a model that no library brought; "none" if none.
-
-    Of modules that came with the model, all files beside them count. Of installed packages that its
-    settings name, the file of the class.
-    """
-    found: set[Path] = set()
-    for kind in {type(module) for module in model.modules()}:
-        if kind.__module__.split(".")[0] not in INSTALLED:
-            file = Path(inspect.getfile(kind))
-            found.update(
-                file.parent.glob("*.py") if kind.__module__.startswith(FETCHED) else [file]
-            )
-    if not found:
-        return "none"
-    parts = (part for file in sorted(found) for part in (file.name, file.read_bytes()))
-    return content_hash(*parts, size=6).hex()
-
-
-def code_refusal(model: str, error: Exception) -> InputError | None:
-    """Return the error of a model that could not be loaded without its code. None for others."""
-    if _WANTS_CODE.search(str(error)) is None:
-        return None
-    got = f"model {model!r} brings code of its own, which is not run unasked"
-    fix = "Read the code first; then give --trust-remote-code, and --revision COMMIT of the hub."
-    return InputError(got, expected="--trust-remote-code", fix=fix, where="--encoder")

@@ -34,7 +34,7 @@ from argus.encoders import (
 )
 from argus.encoders import documents as as_documents
 from argus.encoders.embed import encode_batch, queries
-from argus.encoders.rows import family_of
+from argus.encoders.protocol import family_of
 from argus.errors import ArgusError, InputError
 from argus.evaluation.config import unknown_query
 from argus.evaluation.judged import ParentFold, deeper

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from argus.data.types import FloatArray, IntArray
-from argus.encoders.rows import Places, Rows, SparseRows, TokenRows, starts_of
+from argus.encoders.protocol import Places, Rows, SparseRows, TokenRows, parts_of, starts_of
 from argus.encoders.scoring import Float64Array, Scoring, scoring_of, widened
 
 Documents = Rows | Scoring[Any]
@@ -99,7 +99,7 @@ class Groups:
         near = np.abs(folded - best) <= bound  # the target's own, too
         for row in np.flatnonzero(near.sum(axis=1) > 1).tolist():
             rivals, target = np.flatnonzero(near[row]), of_target[row]
-            places, starts = _ranges(self.starts, rivals)
+            places, starts = parts_of(self.starts, rivals)
             members = self.order[places]
             floors = np.repeat(folded[row, rivals] - bound, np.diff(starts))
             close = scores[row, members] >= floors  # no other can be the best of its group
@@ -132,20 +132,13 @@ class RowLists:
     def part(self, queries: Places) -> RowLists:
         """Return the lists of some queries, and no others."""
         used, of = np.unique(self.of[queries], return_inverse=True)
-        places, starts = _ranges(self.starts, used)
+        places, starts = parts_of(self.starts, used)
         return RowLists(of.reshape(-1), starts, self.rows[places])
 
     def of_query(self, query: int) -> IntArray:
         """Return the rows of one query's list."""
         own = self.of[query]
         return self.rows[self.starts[own] : self.starts[own + 1]]
-
-
-def _ranges(starts: IntArray, parts: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the places of some parts, one after the other, and where those of each begin."""
-    counts = starts[parts + 1] - starts[parts]
-    new = starts_of(counts)
-    return np.arange(new[-1]) + np.repeat(starts[parts] - new[:-1], counts), new
 
 
 def search(queries: Rows, documents: Documents, k: int) -> TopK:

@@ -32,7 +32,7 @@ from argus.data.documents import listed
 from argus.data.reading import is_of_reader, parse_json
 from argus.data.types import Document, FloatArray, View
 from argus.data.writing import check_plain, check_plain_folder, remove_leftovers, take_lock
-from argus.encoders.rows import usable
+from argus.encoders.protocol import usable
 from argus.errors import ArgusError, InputError, NothingMeasured
 from argus.extras import naming_extras
 from argus.indexes.blend import RELEVANCE_WEIGHT, REMEDIES, SENTENCE, Blend, Recipe, check_weight

@@ -43,7 +43,7 @@ from argus.encoders import (
 )
 from argus.encoders.embed import documents as as_documents
 from argus.encoders.embed import on_engine
-from argus.encoders.rows import family_of
+from argus.encoders.protocol import family_of
 from argus.encoders.store import EMBEDDINGS as EMBEDDINGS
 from argus.encoders.store import store_of
 from argus.engine import Engine

@@ -18,8 +18,7 @@ from argus.data.writing import one_writer
 from argus.devices import check_device
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Item, Role, Rows, embed
 from argus.encoders.config import COSINE
-from argus.encoders.protocol import similarity_of
-from argus.encoders.rows import arrays_of
+from argus.encoders.protocol import arrays_of, similarity_of
 from argus.engine import Engine, EngineConfig, Work, open_given
 from argus.errors import InputError, NothingMeasured
 from argus.jobs import options as o

@@ -16,7 +16,7 @@ from argus.data.types import Document, IntArray, Query, Run
 from argus.encoders import Encoder, Store, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
-from argus.encoders.rows import Rows, arrays_of, replaced
+from argus.encoders.protocol import Rows, arrays_of, replaced
 from argus.encoders.scoring import scoring_of
 from argus.engine import Engine, Work
 from argus.errors import ArgusError

@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 from argus.cores import available_cores
 from argus.data.tables import read_table
 from argus.data.types import FloatArray, IntArray
-from argus.encoders.rows import Rows
+from argus.encoders.protocol import Rows
 from argus.encoders.scoring import product_bound, reach_of, rounding_bound, scoring_of
 from argus.knowledge.relations import RelationGraph
 

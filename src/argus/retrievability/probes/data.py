@@ -15,8 +15,8 @@ from argus.data.provenance import content_hash
 from argus.data.reading import reading
 from argus.data.tables import read_table
 from argus.data.types import FloatArray, State
-from argus.encoders import EmbeddingStore, stored_fingerprint
-from argus.encoders.store import stored_dim
+from argus.encoders import EmbeddingStore
+from argus.encoders.store import read_header
 from argus.errors import InputError
 from argus.retrievability import rps
 
@@ -92,13 +92,13 @@ def read_audit(folder: Path) -> Audited:
 
 def _vectors(path: Path, fingerprint: str, keys: list[bytes]) -> FloatArray:
     again = f"Put it back. Or: {AGAIN[0].lower()}{AGAIN[1:]}"
-    if stored_fingerprint(path) is None:
+    header = read_header(path)
+    if header is None:
         raise InputError(
             "the store of the audit's vectors is not there",
             expected="the folder that the audit wrote them into", fix=again, where=path,
         )  # fmt: skip
-    dim = stored_dim(path)
-    with EmbeddingStore(path, fingerprint=fingerprint, dim=dim, writes=False) as store:
+    with EmbeddingStore(path, fingerprint=fingerprint, dim=header["dim"]) as store:
         if missing := int((store.rows(keys) < 0).sum()):
             raise InputError(
                 f"lacks the vectors of {missing} of {len(keys)} scored entities",

@@ -14,8 +14,8 @@ from sentence_transformers import SentenceTransformer
 
 from argus.data.types import Span
 from argus.encoders import EncoderConfig, load_encoder
-from argus.encoders.bert import open_model
-from argus.encoders.bert.modules import SentenceModel
+from argus.encoders.bert import SentenceModel
+from argus.encoders.bert_folder import open_model
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import InputError
 from tests.support.sentence_models import HIDDEN, make_model
