@@ -11,6 +11,7 @@ scenarios while half of the others have. released: the choice on the 67 released
 from __future__ import annotations
 
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,11 +57,9 @@ def _demo(home: Path, encoder: Encoder) -> dict[str, Any]:
     source = read_source(corpus, corpus / "profiles.jsonl", corpus, qrels, encoder=encoder)
     store = EmbeddingStore(index / "embeddings", fingerprint=encoder.fingerprint, dim=encoder.dim)
     with store:
-        vectors = embed_source(source, None, tuple(Component), encoder, store)
-    cells = grid(
-        vectors.documents, vectors.texts, vectors.queries, vectors.judged.qrels, CELLS,
-        measures=[MEASURE], depth=DEPTH,
-    )  # fmt: skip
+        vectors = embed_source(source, tuple(Component), encoder, store)
+    score = partial(evaluate, qrels=vectors.judged.qrels, measures=[MEASURE])
+    cells = grid(vectors.documents, vectors.texts, vectors.queries, CELLS, depth=DEPTH, score=score)
     cell = Cell(Component(choice["component"]), choice["lambda"])
     served = open_retriever(index, encoder)
     asked = [q for q in read_queries(corpus) if q.id in set(vectors.queries.ids)]
@@ -111,11 +110,10 @@ def _without(vectors: Vectors, cell: Cell) -> dict[str, Any]:
         left = Documents(whole.ids, whole.vectors, {d: whole.profiles[d] for d in kept})
         ids = [q for q in vectors.queries.ids if not kept & set(vectors.judged.relevant(q))]
         qrels = {q: vectors.judged.qrels[q] for q in ids}
-        cells = grid(
-            left, vectors.texts, vectors.queries.only(ids), qrels, [cell],
-            measures=[MEASURE], depth=DEPTH,
-        )  # fmt: skip
-        alone = evaluate({q: before_run[q] for q in ids}, qrels, [MEASURE])
+        score = partial(evaluate, qrels=qrels, measures=[MEASURE])
+        asked = vectors.queries.only(ids)
+        cells = grid(left, vectors.texts, asked, [cell], depth=DEPTH, score=score)
+        alone = score({q: before_run[q] for q in ids})
         before += [alone.per_query[q][MEASURE] for q in ids]
         after += [cells[cell].per_query[q][MEASURE] for q in ids]
     return {

@@ -1,18 +1,18 @@
 """Scenarios on the demo's questions and on the released teacher data, with MiniLM.
 
 demo: `argus research scenarios ablate` on the standard library (5,463 documents, 504 with
-scenarios, 150
-judged questions), all components, with baselines and placebo. without: what scenarios of others do
-to documents that have none: ten times, a random half of the profiles is left out, and the questions
-whose relevant documents are all in that half are measured, documents alone and M+E at λ = 0.7.
+scenarios, 150 judged questions), all components, with baselines and placebo. without: what
+scenarios of others do to documents that have none: ten times, a random half of the profiles is left
+out, and the questions whose relevant documents are all in that half are measured, documents alone
+and M+E at λ = 0.7.
 needs: `argus research scenarios needs` on the 67 released documents, among 5,000 texts of wiki2,
-cranfield
-and FB15k-237 that have no scenarios.
+cranfield and FB15k-237 that have no scenarios.
 """
 
 from __future__ import annotations
 
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,7 @@ def _without(corpus: Path, store: Path) -> dict[str, Any]:
     source = read_source(corpus, corpus / "profiles.jsonl", corpus, qrels, encoder=encoding)
     encoder = load_encoder(encoding, sample=[d.content for d in source.documents]).encoder
     with EmbeddingStore(store, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
-        vectors = embed_source(source, None, (Component.ME,), encoder, opened)
+        vectors = embed_source(source, (Component.ME,), encoder, opened)
     whole, asked = vectors.documents, vectors.queries
     before_run = whole.alone().search(asked.vectors, 100).run(asked.ids)
     rng = np.random.default_rng(0)
@@ -71,10 +71,9 @@ def _without(corpus: Path, store: Path) -> dict[str, Any]:
         left = Documents(whole.ids, whole.vectors, {d: whole.profiles[d] for d in kept})
         ids = [q for q in asked.ids if not kept & set(vectors.judged.relevant(q))]
         qrels = {q: vectors.judged.qrels[q] for q in ids}
-        cells = grid(
-            left, vectors.texts, asked.only(ids), qrels, [USUAL], measures=[MEASURE], depth=100
-        )
-        alone = evaluate({q: before_run[q] for q in ids}, qrels, [MEASURE])
+        score = partial(evaluate, qrels=qrels, measures=[MEASURE])
+        cells = grid(left, vectors.texts, asked.only(ids), [USUAL], depth=100, score=score)
+        alone = score({q: before_run[q] for q in ids})
         before |= {f"{half}/{q}": values for q, values in alone.per_query.items()}
         after |= {f"{half}/{q}": values for q, values in cells[USUAL].per_query.items()}
     changed = [after[q][MEASURE] - before[q][MEASURE] for q in before]
@@ -93,7 +92,7 @@ def _needs(out: Path, store: Path, distractors: int) -> dict[str, Any]:
     documents = [*read_corpus(released), *others(distractors)]
     config = NeedsConfig(components=tuple(Component), weights=(0.5, 0.6, 0.7, 0.8, 0.9))
     audited = audit_needs(documents, released, out=out, config=config, store=store)
-    return {name: audited.summary[name] for name in ("documents", "needs", "alone", "grid")}
+    return {name: audited.summary[name] for name in ("documents", "needs", "found_at_k", "grid")}
 
 
 def others(n: int) -> list[Document]:

@@ -40,12 +40,7 @@ MEASURED: dict[str, tuple[str, ...]] = {
     "reachable": ("research audit", "check", "research scenarios needs"),
     "validity": ("evaluate", "research scenarios needs", "traffic judge"),
     "AUC": ("evaluate", "research scenarios needs", "traffic judge"),
-    "RPS": (
-        "research audit",
-        "research probe predict",
-        "research diagnose",
-        "research scenarios needs",
-    ),
+    "RPS": ("research audit", "research probe predict", "research diagnose"),
     "blind spot": ("research audit",),
     "never retrieved": ("check",),
     "held-out sentence": ("check",),

@@ -117,7 +117,7 @@ def _judging(table: pa.Table) -> dict[str, Values]:
 _CONTROLLING = {
     f"controlling document found by {proxy}": f"{proxy}_reachable" for proxy in ("title", "text")
 }
-_RPS, _NEED_RPS = ("k", "pool", "pooling"), ("k", "rps", "pool")
+_RPS = ("k", "pool", "pooling")
 # By the name that a job has in summary.json.
 TRACKED: Mapping[str, Tracked] = {
     "audit": Tracked(
@@ -129,10 +129,8 @@ TRACKED: Mapping[str, Tracked] = {
     "evaluation": Tracked("per_query", ("query_id",), "questions", ("parent_field",), _evaluation),
     "questions": Tracked("questions", ("query_id",), "questions", (), _questions),
     "needs": Tracked(
-        "need_audit", ("id",), "documents", _NEED_RPS, partial(_columns, {"RPS of needs": "rps"})
-    ),
-    "needs_served": Tracked(
-        "needs_served", ("id",), "documents", ("k",), partial(_columns, {"needs found": "found"})
+        "need_audit", ("id",), "documents", ("k", "served"),
+        partial(_columns, {"needs found": "found"}),
     ),
     "traffic": Tracked(
         "questions", ("question",), "questions", ("k",), _traffic,

@@ -39,7 +39,6 @@ def run(argus, spike):
         (("--lambda", "0.5;0.7"), "--lambda: '0.5;0.7'; expected numbers"),
         (("--lambda", "1.5"), "--lambda: λ = 1.5; expected a number from 0"),
         (("--lambda", "nan"), "--lambda: λ = nan; expected a number from 0"),
-        (("--k", "9", "--pool", "5"), "--k: k=9 with a pool of N=5; expected k <= N"),
     ],
 )
 def test_a_wrong_setting_is_named_and_leaves_no_folder(run, tmp_path, arguments, message):

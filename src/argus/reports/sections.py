@@ -40,7 +40,6 @@ SECTIONS: dict[str, Home] = {
     "adapt": Home("Queries corrected", "tune apply adapt", "scenarios.adapt"),
     "scenarios": Home("Scenarios", "research scenarios write", "scenarios.profiles"),
     "needs": Home("Needs", "research scenarios needs", "scenarios.needs.audit"),
-    "needs_served": Home("Needs served", "research scenarios needs", "scenarios.needs.served"),
     "scenarios_qa": Home("Answers", "research scenarios qa", "scenarios.qa.job"),
     "preferences": Home("People", "research scenarios preferences", "scenarios.preferences"),
     "ablation": Home(
@@ -95,8 +94,7 @@ OF_SECTION: dict[str, tuple[str, ...]] = {
     "diagnosis": ("RPS",),
     "exposure": ("held-out sentence", "never retrieved", "hub", "Gini"),
     "blend": ("hub", "λ"),
-    "needs": ("need", "RPS", "λ"),
-    "needs_served": ("need",),
+    "needs": ("need", "λ"),
     "ablation": ("need", "λ", "nDCG@10"),
     "evaluation": ("nDCG@10", "R@10"),
     "questions": ("nDCG@10", "R@10"),

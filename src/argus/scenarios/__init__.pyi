@@ -13,7 +13,6 @@ from .distill import DistillConfig as DistillConfig, TrainConfig as TrainConfig
 from .files import read_profiles as read_profiles
 from .config import NeedsConfig as NeedsConfig
 from .needs.audit import audit_needs as audit_needs
-from .needs.served import ask_needs as ask_needs
 from .config import ProfileConfig as ProfileConfig
 from .remedy import add_scenarios as add_scenarios
 from .profiles import profile_documents as profile_documents

@@ -48,6 +48,7 @@ from argus.remedies.undo import MADE, ROLLED_BACK, is_in_index
 from argus.reports import write_report
 from argus.reports.section import Section
 from argus.scenarios.files import given_profiles
+from argus.scenarios.needs.ranks import by_document
 from argus.scenarios.profile import Profiled
 from argus.scenarios.profile import needs as needs_of
 from argus.settings import CORPUS, INDEX, OUTPUT, Ge, Gt, Le, Option, Seed, check_settings
@@ -428,14 +429,6 @@ def fold_of(examples: Examples, config: AdaptConfig) -> IntArray:
     count = min(config.folds, len(counted))
     folds[rng.permutation(counted)] = np.arange(len(counted)) % count
     return folds
-
-
-def by_document(values: Ranks, documents: IntArray) -> Ranks:
-    """Return the mean over the queries of each document: values (..., n) to (..., n_documents)."""
-    _, group = np.unique(documents, return_inverse=True)
-    sums = [np.bincount(group, row) for row in np.atleast_2d(values)]
-    means: Ranks = np.array(sums, float) / np.bincount(group)
-    return means.reshape(*values.shape[:-1], -1)
 
 
 def mean_of(

@@ -7,7 +7,6 @@ from enum import StrEnum
 from typing import Annotated, Final
 
 from argus.data.fields import By, ParentField
-from argus.errors import InputError
 from argus.indexes.blend import check_weight
 from argus.llm.config import AcceptUnanswered, ChatConfig, LocalConfig
 from argus.scenarios.profile import COMPONENT, Component
@@ -110,19 +109,15 @@ class GridConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class NeedsConfig(GridConfig):
-    """Settings of the audit. k, pool: those of RPS. k is also the depth of the whole corpus.
+    """Settings of the audit. A retriever is asked for k results.
 
     Attributes:
         k: How far down a list counts as found.
-        pool: N of RPS: among so many documents.
-        sample: Ask for so many documents, drawn at random; default: for all.
     """
 
     components: Components = (COMPONENT,)
     weights: Weights = (0.5, 0.6, 0.7, 0.8, 0.9)  # as in SPIKE Table 7
     k: Annotated[int, Ge(1)] = 10
-    pool: Annotated[int, Ge(1)] = 800
-    sample: Annotated[int | None, Ge(1)] = None
     parent_field: ParentField = None
     seed: Seed = 0
     by: By = ()
@@ -130,18 +125,4 @@ class NeedsConfig(GridConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_settings(self)
-        if self.k > self.pool:
-            raise InputError(
-                f"k={self.k} with a pool of N={self.pool}",
-                expected="k <= N, since a document ranks among N candidates",
-                fix=f"Use --k up to {self.pool}, or a larger --pool.",
-                where="--k",
-            )
         object.__setattr__(self, "components", tuple(dict.fromkeys(self.components)))
-
-    def fitting(self, n: int) -> tuple[int, int]:
-        """Return k and N of RPS in a corpus of n documents: 5% of half of them where N is more."""
-        if self.pool <= n:
-            return self.k, self.pool
-        pool = max(2, n // 2)
-        return min(self.k, max(1, pool // 20)), pool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,8 @@ from typing import Annotated, Any
 from argus.corpora import Corpus
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
+from argus.data.provenance import content_hash
+from argus.data.types import Document
 from argus.data.writing import one_writer
 from argus.errors import ArgusError
 from argus.jobs import options as o
@@ -33,7 +35,7 @@ from argus.scenarios.config import ProfileConfig, ProfileSettings
 from argus.scenarios.files import FILE, ProfileAnswer, read_profiles, write_profiles
 from argus.scenarios.generate import generate, prompts_for
 from argus.scenarios.profile import Profiled, ProfileState
-from argus.settings import Options
+from argus.settings import Ge, Options
 
 LEDGER = "answers.sqlite"
 JOB = "scenarios"
@@ -84,6 +86,7 @@ def profile_documents(
     config: Annotated[ProfileConfig, Options(with_models(ProfileSettings))],
     fields: FieldNames | None = None,
     limit: o.Limit = None,
+    sample: Annotated[int | None, Ge(1)] = None,
     fresh: o.Fresh = False,
 ) -> ProfileResult:
     """Have a language model write what each document would be needed for (SPIKE §3.2).
@@ -94,13 +97,20 @@ def profile_documents(
 
     Raises ArgusError, after writing it, where documents are without an answer, and
     LanguageModelError when the endpoint cannot be used.
+
+    Args:
+        sample: Only so many documents, drawn at random; a larger sample holds a smaller one.
     """
     documents, path = read_documents(corpus, fields or FieldNames(), limit, None)
+    documents = draw(documents, sample)
     with_text = sum(bool(d.content.strip()) for d in documents)
     require_some(with_text, "document has text", "Check --text-field.")
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
-        JOB, config.described() | {"limit": limit}, {"corpus": path}, {"fingerprint": NO_ENCODER}
+        JOB,
+        config.described() | {"limit": limit, "sample": sample},
+        {"corpus": path},
+        {"fingerprint": NO_ENCODER},
     )
     check_folder(folder, record)
     with ExitStack() as stack:
@@ -137,12 +147,25 @@ def estimate_profiles(
     config: ProfileConfig,
     fields: FieldNames | None = None,
     limit: int | None = None,
+    sample: int | None = None,
 ) -> Estimate:
     """Return prompts and cost of `profile_documents`, asking nothing."""
     documents, _ = read_documents(corpus, fields or FieldNames(), limit, None)
-    prompts = prompts_for(documents, config)
+    prompts = prompts_for(draw(documents, sample), config)
     with ledger_to_read(Path(out) / LEDGER) as ledger:
         return estimate(prompts, ledger, config.model, schema=ProfileAnswer)
+
+
+def draw(documents: Sequence[Document], sample: int | None) -> list[Document]:
+    """Return so many documents with text, drawn by a hash of ids, in their order; all for None.
+
+    A larger sample holds the smaller one.
+    """
+    if sample is None:
+        return list(documents)
+    order = sorted((content_hash(d.id), d.id) for d in documents if d.content.strip())
+    drawn = {id_ for _, id_ in order[:sample]}
+    return [d for d in documents if d.id in drawn]
 
 
 def summarise(profiles: Mapping[str, Profiled]) -> dict[str, Any]:

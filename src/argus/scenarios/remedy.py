@@ -20,36 +20,34 @@ import numpy.typing as npt
 from argus.corpora import NamedCorpus
 from argus.data.fields import CoerceIds
 from argus.data.folders import SUMMARY, ArtifactFolder
-from argus.data.provenance import content_hash, utc_now
-from argus.data.types import Document, IntArray
+from argus.data.provenance import content_hash
 from argus.data.writing import one_writer
 from argus.devices import Device
-from argus.encoders import EmbeddingStore, Encoder, embed
-from argus.encoders import documents as as_documents
+from argus.encoders import EmbeddingStore, Encoder
 from argus.encoders.store import store_of
-from argus.errors import ArgusError, InputError
+from argus.errors import InputError
 from argus.indexes.blend import DOCUMENTS_ALONE, RELEVANCE_WEIGHT, REMEDIES, check_weight
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.header import index_folder
 from argus.indexes.retriever import encoder_of
-from argus.indexes.views import ViewIndex, new_views, originals
+from argus.indexes.views import ViewIndex, originals
 from argus.jobs import options as o
 from argus.jobs.workspace import Record, require_some
 from argus.measures.significance import bootstrap_interval
 from argus.remedies.remedy_result import RemedyResult, check_judged, evaluate_remedy
-from argus.remedies.undo import MADE, ROLLED_BACK, is_in_index
+from argus.remedies.repair import add_views
+from argus.remedies.undo import MADE, read_origin
 from argus.reports import write_report
 from argus.scenarios.ablation.grid import Documents
 from argus.scenarios.config import AUTO, WEIGHTS, Cell
 from argus.scenarios.files import FILE, read_profiles, scenario_views, write_profiles
-from argus.scenarios.needs.ranks import NeedVectors, mean_change
+from argus.scenarios.needs.ranks import NeedVectors, by_document, mean_change
 from argus.scenarios.profile import COMPONENT, Component, Profiled, needs
 from argus.scenarios.profile import component as named_component
 from argus.scenarios.profiles import JOB, summarise
 from argus.settings import CORPUS, INDEX, OUTPUT, Option
 
 NONE = "no profile"
-LABEL = "scenarios-"
 WRITER = ("written_by", "role", "language_model")  # of the summary of `profile_documents`
 USUAL = Cell(COMPONENT, RELEVANCE_WEIGHT)  # Choice of the paper.
 
@@ -88,7 +86,13 @@ class ScenariosResult(RemedyResult):
             f"{summary['documents_with_views']:,} documents"
         )
         if choice := summary.get("choice"):
-            yield from _choice_lines(choice)
+            mrr, usual, alone = choice["mrr"], choice["usual"], choice["alone"]
+            yield (
+                f"chosen by {choice['needs']:,} held-out needs of {choice['documents']:,} "
+                f"documents: {choice['component']} at λ = {choice['lambda']:g}, mean reciprocal "
+                f"rank {mrr['mean']:.3f} ({mrr['low']:.3f} to {mrr['high']:.3f}); M+E at 0.7 "
+                f"{usual['mean']:.3f}, documents alone {alone['mean']:.3f}"
+            )
         if known := summary["views_known"]:
             yield f"{known:,} more were in the index already"
         without = ", ".join(f"{n:,} ({why})" for why, n in summary["documents_without"].items())
@@ -142,9 +146,9 @@ def add_scenarios(
         profiles = read_profiles(profiles, coerce_ids=coerce_ids)
     writer: dict[str, Any] = {}  # who wrote the profiles, where their folder tells
     if path is not None:
-        made = ArtifactFolder(path if path.is_dir() else path.parent).read_json(SUMMARY).get(JOB)
-        if isinstance(made, dict):
-            writer = {name: made[name] for name in WRITER if name in made}
+        wrote = ArtifactFolder(path if path.is_dir() else path.parent).read_json(SUMMARY).get(JOB)
+        if isinstance(wrote, dict):
+            writer = {name: wrote[name] for name in WRITER if name in wrote}
     opened = ViewIndex.open(index_folder(index))
     documents = originals(opened)
     ids = [d.id for d in documents]
@@ -167,21 +171,33 @@ def add_scenarios(
     settings: dict[str, object] = {"component": str(component), "lambda": number}
     record = Record(JOB, {"index": str(index), **settings}, {"profiles": path})
     record.encoder["fingerprint"] = model.fingerprint
-    remedy = _remedy_id(own, documents, component)
+    parts = [str(component)]  # equal scenarios of equal documents share an id
+    for d in documents:
+        if d.id in own and (profile := own[d.id].profile) is not None:
+            parts += [d.id, str(d.metadata["added"]), *profile.texts(component).values()]
+    name = f"{JOB}-{component.replace('+', '')}"
+    remedy = f"{name}-{content_hash(*parts, size=4).hex()}"
     home = ArtifactFolder(opened.path / REMEDIES / remedy)
     folder = ArtifactFolder(out or home.path)
     record.open(folder, about=(opened.path,))
     home.open()
-    added = _add(opened, remedy, own, component, model, home, record)
+    before = sum(r.views for r in opened.remedies() if r.id == remedy)
+    views = scenario_views(own.values(), component, label=remedy)
+    vectors = EmbeddingStore(store_of(opened.path), fingerprint=model.fingerprint, dim=model.dim)
+    with record.timed("adding scenarios"), vectors as store:
+        add_views(opened, model, store, home, views, {"component": str(component)})
     if number is not None:
         opened.prescribe(remedy, weight=number)
     states = Counter(str(own[doc].state) if doc in own else NONE for doc in ids)
     there = next(r for r in opened.remedies() if r.id == remedy)
+    made = read_origin(home)
     summary: dict[str, Any] = {
         **summarise(own),
         "remedy": remedy,
         "index": str(opened.path),
-        **added,
+        "added": there.views - before,
+        "views_known": made.get("views_known", 0),
+        "views_failed": made["views_failed"],
         "views": there.views,
         "documents_with_views": there.documents,
         "documents_without": {state: n for state, n in sorted(states.items()) if state != "ok"},
@@ -190,7 +206,7 @@ def add_scenarios(
         "coverage": questions.coverage(ids, having) if questions is not None else None,
     }
     write_profiles(folder / FILE, own.values())
-    folder.write_json(MADE, home.read_json(MADE))
+    folder.write_json(MADE, made)
     folder.write_results(JOB, {**writer, **summary}, record.manifest(summary["documents"]))
     report = write_report(folder.path)
     judged = evaluate_remedy(opened, remedy, questions, encoder=model, out=folder.path)
@@ -206,75 +222,6 @@ def _weight_of(weight: AnyWeight | str) -> AnyWeight:
     except ValueError as error:
         expected, fix = "a number from 0 to 1, or auto", f"Leave it out for {RELEVANCE_WEIGHT}."
         raise InputError(repr(weight), expected=expected, fix=fix, where="--lambda") from error
-
-
-def _remedy_id(
-    profiles: Mapping[str, Profiled], documents: Sequence[Document], component: Component
-) -> str:
-    """Return an id that equal scenarios of equal documents share."""
-    parts = [str(component)]
-    for d in documents:
-        profiled = profiles.get(d.id)
-        if profiled is None or profiled.profile is None:
-            continue
-        parts += [d.id, str(d.metadata["added"]), *profiled.profile.texts(component).values()]
-    return f"{LABEL}{component.replace('+', '')}-{content_hash(*parts, size=4).hex()}"
-
-
-def _add(
-    index: ViewIndex,
-    remedy: str,
-    profiles: Mapping[str, Profiled],
-    component: Component,
-    model: Encoder,
-    home: ArtifactFolder,
-    record: Record,
-) -> dict[str, int]:
-    """Embed and add missing views. The note on them is on disk before. Return their counts.
-
-    added: since a run last told of it, which may be before one that was killed.
-    """
-    views = scenario_views(profiles.values(), component, label=remedy)
-    is_told = is_in_index(index, remedy, by_recipe=False)
-    there = next((r.views for r in index.remedies() if r.id == remedy), 0)
-    new = new_views(views, index, remedy)
-    with (
-        record.timed("embedding scenarios"),
-        EmbeddingStore(store_of(index.path), fingerprint=model.fingerprint, dim=model.dim) as store,
-    ):
-        embedded = embed(as_documents([v.text for v in new.views]), model, store, what="scenarios")
-    with_vector = [view for view, ok in zip(new.views, embedded.ok, strict=True) if ok]
-    if new.views and not with_vector:
-        raise ArgusError(
-            f"{index.path}: none of {len(new.views):,} scenarios could be embedded "
-            f"({next(iter(embedded.failures.values()))}), so nothing was added."
-        )
-    about = {"remedy": remedy, "kind": "scenarios", "at": utc_now(), "component": str(component)}
-    home.write_json(MADE, about | {"views_known": new.known, "relied_on": new.relied_on})
-    if with_vector:
-        with record.timed("adding scenarios"):
-            index.add(with_vector, embedded.vectors, remedy=remedy)
-    elif remedy not in {r.id for r in index.remedies()}:
-        raise ArgusError(
-            f"{index.path}: all {len(views):,} scenarios are in the index already "
-            f"(remedy {', '.join(new.relied_on)}); nothing was added."
-        )
-    (home / ROLLED_BACK).unlink(missing_ok=True)
-    return {
-        "added": len(with_vector) + (0 if is_told else there),
-        "views_known": new.known,
-        "views_failed": len(embedded.failures),
-    }
-
-
-def _choice_lines(choice: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the choice and its worth."""
-    yield (
-        f"chosen by {choice['needs']:,} held-out needs of {choice['documents']:,} documents: "
-        f"{choice['component']} at λ = {choice['lambda']:g}, mean reciprocal rank "
-        f"{choice['mrr']['mean']:.3f} ({choice['mrr']['low']:.3f} to {choice['mrr']['high']:.3f}); "
-        f"M+E at 0.7 {choice['usual']['mean']:.3f}, documents alone {choice['alone']['mean']:.3f}"
-    )
 
 
 def choose(
@@ -293,13 +240,13 @@ def choose(
     grid: every cell with its mean reciprocal rank.
     grid.mrr: mean reciprocal rank of needs.
     """
-    grid = {*weights, DOCUMENTS_ALONE, RELEVANCE_WEIGHT}
+    grid = sorted({*weights, DOCUMENTS_ALONE, RELEVANCE_WEIGHT})
     every = tuple(dict.fromkeys([*components, COMPONENT]))
-    ranks = vectors.ranks(every, sorted(grid))
+    ranks = vectors.ranks(every, grid)
     values = {
-        Cell(component, weight): per_document(of.rank[i], vectors.targets)
+        Cell(component, weight): by_document(1 / of[i], vectors.targets)
         for component, of in ranks.items()
-        for i, weight in enumerate(of.weights)
+        for i, weight in enumerate(grid)
     }
     cells = {Cell(c, w): values[Cell(c, w)] for c in components for w in weights}
     cell, crossed = best_of(cells), cross_chosen(cells, seed)
@@ -349,13 +296,6 @@ def _mean(values: Values, seed: int) -> dict[str, float]:
     return {
         "mean": mean, "low": mean if low is None else low, "high": mean if high is None else high,
     }  # fmt: skip
-
-
-def per_document(ranks: IntArray, targets: IntArray) -> Values:
-    """Return the mean reciprocal rank of each document that has a need, by position."""
-    _, of = np.unique(targets, return_inverse=True)
-    values: Values = np.bincount(of, 1 / ranks) / np.bincount(of)
-    return values
 
 
 def select(

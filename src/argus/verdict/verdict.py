@@ -33,9 +33,7 @@ CHANGES = ("blend", "adapt", "scenarios", "remedy", "index")
 """Jobs that change an index."""
 BLENDING = frozenset(("blend", "repair", "adapt", "written"))
 """Jobs after which no blend is proposed."""
-COMPARED = frozenset(
-    ("audit", "exposure", "evaluation", "questions", "needs", "needs_served", "authority")
-)
+COMPARED = frozenset(("audit", "exposure", "evaluation", "questions", "needs", "authority"))
 """Jobs that argus gate compares with a baseline."""
 BLEND_GAIN = 0.051
 """nDCG@10 that the blend gained in the mean of the collections where it was measured."""
@@ -432,17 +430,13 @@ def _answered(hits: Sequence[bool], source: str) -> Fields:
 
 
 def _count_needs(results: Results, section: Any) -> Fields | None:
-    total, area = section["documents"]["measured"], None
-    count = total - section.get("alone", section)["unreached"]
-    if (risk := section.get("risk")) is not None:
-        count, total = risk["reached"], risk["measured"]
-        area = risk["judged"]["area"] if risk["judged"] else None
+    risk = section["risk"]
     return {
-        "count": count, "total": total, "bounds": "needed",
+        "count": risk["reached"], "total": risk["measured"], "bounds": "needed",
         "unit": "documents", "source": "argus research scenarios needs",
         "meaning": f"come back in the top {section['k']} for one at least of what they are needed "
         "for",
-        "validity": validity_of_needs(area),
+        "validity": validity_of_needs(risk["judged"]["area"] if risk["judged"] else None),
     }  # fmt: skip
 
 
@@ -505,7 +499,6 @@ KINDS = (
             "judging": _count_judging,
             "evaluation": _count_evaluation,
             "questions": _count_questions,
-            "needs_served": _count_needs,
             "needs": _count_needs,
         },
         "evaluating",

@@ -1,12 +1,10 @@
 """The need audit from end to end, with the default encoder on small and on real documents."""
 
-import numpy as np
 import pytest
 
 from argus.data import Document
 from argus.encoders import Encoder
 from argus.errors import EncodingError, InputError
-from argus.measures import wilson
 from argus.scenarios.config import NeedsConfig
 from argus.scenarios.needs.audit import audit_needs
 from argus.scenarios.profile import Component, Profiled, ProfileState, Scenario, ScenarioProfile
@@ -43,7 +41,7 @@ PROFILES = {
         Profiled("broken", ProfileState.FAILED, reason="the answer was cut"),
     )
 }
-CONFIG = NeedsConfig(components=tuple(Component), weights=(0.7, 0.5), k=2, pool=3)
+CONFIG = NeedsConfig(components=tuple(Component), weights=(0.7, 0.5), k=2)
 
 
 @pytest.fixture(scope="module")
@@ -70,13 +68,13 @@ def test_every_document_has_a_state_and_a_reason(result):
         "empty": ("not applicable", "no text"),
     }
     assert result.summary["documents"] == {
-        "total": 8, "indexed": 7, "with_scenarios": 3,
-        "measured": 3, "failed": 0, "not applicable": 5,
+        "total": 8, "measured": 3, "failed": 0, "not applicable": 5,
         "reasons": {"no profile": 2, "no text": 1, "the profile failed": 1,
                     "the profile is noise": 1},
     }  # fmt: skip
+    assert (result.summary["indexed"], result.summary["with_scenarios"]) == (7, 3)
     assert result.summary["profiles_elsewhere"] == 1
-    assert rows(result.table, "id")["noise"]["rps"] is None
+    assert rows(result.table, "id")["noise"]["found"] is None
 
 
 def held_out(minilm, doc_id, position, weight):
@@ -106,31 +104,26 @@ def test_ranks_are_those_of_documents_alone_and_held_out(result, minilm):
     ]  # fmt: skip
     for row in found:
         where = row["document"], row["scenario"] - 1
-        assert row["rank_alone"] == held_out(minilm, *where, 1.0)
+        assert row["rank"] == held_out(minilm, *where, 1.0)
         assert row["rank_fused"] == held_out(minilm, *where, 0.7)
         assert row["state"] == "measured"
 
 
-def test_rps_is_the_hypergeometric_tail_with_wilsons_interval(result):
-    """N=3 of n=7: two of six others are drawn; x is in the top 2 unless both rank above it."""
-    ranks = [r["rank_alone"] for r in result.needs.to_pylist() if r["document"] == "copy"]
-    expected = np.mean([1 - (r - 1) * (r - 2) / (6 * 5) for r in ranks])
-    row = rows(result.table, "id")["copy"]
-    assert row["rps"] == pytest.approx(expected)
-    assert (row["low"], row["high"]) == pytest.approx(wilson(expected, 2))
-    assert row["band"] == "high" and row["needs"] == 2
+def test_a_document_is_found_by_the_share_of_its_needs_in_the_top_k(result):
+    for where, rank in (("found", "rank"), ("found_fused", "rank_fused")):
+        ranks = [r[rank] for r in result.needs.to_pylist() if r["document"] == "copy"]
+        row = rows(result.table, "id")["copy"]
+        assert row[where] == sum(r <= 2 for r in ranks) / 2 and row["needs"] == 2
 
 
 def test_the_grid_compares_every_cell_with_documents_alone(result):
-    grid, alone = result.summary["grid"], result.summary["alone"]
+    grid, alone = result.summary["grid"], result.summary["found_at_k"]
     assert [(c["component"], c["lambda"]) for c in grid] == [
         (str(c), w) for c in Component for w in (0.5, 0.7)
     ]
     for cell in grid:
-        for name in ("found_at_k", "rps"):
-            difference = cell[name]["difference"]
-            assert difference["mean"] == pytest.approx(cell[name]["mean"] - alone[name]["mean"])
-            assert difference["low"] is None, "three documents have no interval"
+        assert cell["difference"]["mean"] == pytest.approx(cell["mean"] - alone["mean"])
+        assert cell["difference"]["low"] is None, "three documents have no interval"
     assert (result.summary["fused"]["component"], result.summary["fused"]["lambda"]) == ("M+E", 0.7)
 
 
@@ -163,7 +156,7 @@ def test_what_cannot_be_embedded_failed(minilm, tmp_path):
     found = rows(result.table, "id")
     assert found["tides"]["state"] == "failed"
     assert found["tides"]["reason"] == "no need could be asked: refused"
-    assert found["noise"]["reason"] == "no vector: refused" and found["noise"]["rps"] is None
+    assert found["noise"]["reason"] == "no vector: refused" and found["noise"]["found"] is None
     assert found["bread"]["state"] == "measured"
     assert found["bread"]["reason"] == "1 of its needs could not be asked"
     assert found["bread"]["needs"] == 1
@@ -171,7 +164,7 @@ def test_what_cannot_be_embedded_failed(minilm, tmp_path):
     assert [(r["state"], r["reason"]) for r in needs if r["document"] == "bread"] == [
         ("failed", "refused"), ("measured", ""),
     ]  # fmt: skip
-    assert needs[0]["rank_alone"] is None
+    assert needs[0]["rank"] is None
     assert result.summary["needs"] == {"total": 5, "measured": 3, "failed": 2}
 
 
@@ -186,7 +179,6 @@ def test_profiles_of_another_corpus_are_named(minilm, tmp_path):
     ("config", "message"),
     [
         ({"k": 0}, "0; expected a whole number from 1"),
-        ({"k": 5, "pool": 4}, "k=5 with a pool of N=4"),
         ({"weights": (1.2,)}, "λ = 1.2"),
     ],
 )

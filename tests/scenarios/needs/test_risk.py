@@ -8,11 +8,11 @@ from argus.data.types import Document, Query
 from argus.errors import InputError
 from argus.scenarios.config import NeedsConfig
 from argus.scenarios.needs.audit import audit_needs
-from argus.scenarios.needs.risk import JudgedFiles, NeedSource, draw_order
 from argus.scenarios.profile import Profiled, ProfileState, Scenario, ScenarioProfile
+from argus.scenarios.profiles import draw
 from tests.support.word_encoder import WordEncoder
 
-CONFIG = NeedsConfig(k=2, pool=3)
+CONFIG = NeedsConfig(k=2)
 
 
 def profiled(doc_id, *needs):
@@ -50,7 +50,7 @@ def test_chunks_are_folded_to_their_documents(tmp_path):
     assert alone.summary["risk"]["measured"] == 3
     folded = audit_needs(
         CHUNKS, PROFILES, out=tmp_path / "b", encoder=WordEncoder(),
-        config=NeedsConfig(k=2, pool=3, parent_field="source"),
+        config=NeedsConfig(k=2, parent_field="source"),
     )  # fmt: skip
     risk = folded.summary["risk"]
     assert (risk["documents"], risk["measured"], risk["parent_field"]) == (3, 3, "source")
@@ -66,20 +66,11 @@ def test_chunks_are_folded_to_their_documents(tmp_path):
     assert any("documents, folded by source, come into the top 2" in x for x in folded.headline())
 
 
-def test_a_sample_is_drawn_by_hash_and_holds_the_smaller_one(tmp_path):
-    many = [Document(f"d{i}", f"word{i} text") for i in range(40)]
-    profiles = {d.id: profiled(d.id, f"word{d.id[1:]}") for d in many[:30]}
-    source = NeedSource(many, profiles)
-    small, large = (
-        [d.id for d in draw_order(source, NeedsConfig(sample=n), writes=False)] for n in (5, 12)
-    )
-    assert large[:5] == small and len(large) == 12 and set(large) <= profiles.keys()
-    assert small != [d.id for d in draw_order(source, NeedsConfig(sample=5, seed=1), writes=False)]
-    config = NeedsConfig(k=2, pool=3, sample=5)
-    result = audit_needs(many, profiles, out=tmp_path, encoder=WordEncoder(), config=config)
-    assert result.summary["risk"]["measured"] == result.summary["documents"]["measured"] == 5
-    assert result.summary["documents"]["reasons"] == {"not drawn": 35}
-    assert set(result.needs["document"].to_pylist()) == set(small)
+def test_a_sample_is_drawn_by_hash_and_holds_the_smaller_one():
+    many = [Document(f"d{i}", f"word{i} text") for i in range(40)] + [Document("empty", "")]
+    small, large = ({d.id for d in draw(many, n)} for n in (5, 12))
+    assert small < large and len(large) == 12 and small != {d.id for d in many[:5]}
+    assert [d.id for d in draw(many, 100)] == [d.id for d in many[:-1]] and draw(many, None) == many
 
 
 def test_the_risk_is_compared_with_judged_questions(tmp_path):
@@ -89,11 +80,11 @@ def test_the_risk_is_compared_with_judged_questions(tmp_path):
     profiles = {d.id: profiled(d.id, word) for d, word in zip(many, words, strict=True)}
     questions = [Query(f"q{i}", words[i]) for i in range(24)]
     qrels = {f"q{i}": {f"d{i:02}": 1} for i in range(24)}
-    config, encoder = NeedsConfig(k=1, pool=3), WordEncoder()
-    judged = JudgedFiles(questions, qrels)
+    config, encoder = NeedsConfig(k=1), WordEncoder()
     result = audit_needs(
-        many, profiles, out=tmp_path, encoder=encoder, config=config, judged=judged
-    )
+        many, profiles, out=tmp_path, encoder=encoder, config=config, queries=questions,
+        qrels=qrels,
+    )  # fmt: skip
     figures = result.summary["risk"]["judged"]
     assert (figures["questions"], figures["pairs"], figures["failed"]) == (24, 24, 12)
     assert figures["area"]["auc"] == 1.0
@@ -105,14 +96,10 @@ def test_the_risk_is_compared_with_judged_questions(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("judged", "profiles", "problem"),
-    [
-        (JudgedFiles(queries=[Query("q", "x")]), PROFILES, "without --qrels"),
-        (JudgedFiles(qrels={"q": {"d": 1}}), PROFILES, "without --queries"),
-        (JudgedFiles(), None, "neither --profiles nor --model"),
-    ],
+    ("judged", "lacking"),
+    [({"queries": [Query("q", "x")]}, "--qrels"), ({"qrels": {"q": {"d": 1}}}, "--queries")],
 )
-def test_what_is_half_named_is_refused(tmp_path, judged, profiles, problem):
-    with pytest.raises(InputError, match=problem):
-        audit_needs(CHUNKS, profiles, out=tmp_path / "out", judged=judged, config=CONFIG)
+def test_what_is_half_named_is_refused(tmp_path, judged, lacking):
+    with pytest.raises(InputError, match=f"without {lacking}"):
+        audit_needs(CHUNKS, PROFILES, out=tmp_path / "out", config=CONFIG, **judged)
     assert not (tmp_path / "out").exists()

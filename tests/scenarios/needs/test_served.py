@@ -7,7 +7,7 @@ import pytest
 from argus.data import Document
 from argus.errors import ArgusError
 from argus.scenarios.config import NeedsConfig
-from argus.scenarios.needs.served import ask_needs
+from argus.scenarios.needs.audit import audit_needs
 from argus.scenarios.profile import Profiled, ProfileState, Scenario, ScenarioProfile
 from tests.support.results import shown
 
@@ -38,7 +38,7 @@ def retrieve(query, k):
 
 
 def test_what_no_need_brings_back_is_named(tmp_path):
-    result = ask_needs(DOCUMENTS, PROFILES, retrieve, out=tmp_path, config=CONFIG)
+    result = audit_needs(DOCUMENTS, PROFILES, retriever=retrieve, out=tmp_path, config=CONFIG)
     rows = {row["id"]: row for row in result.table.to_pylist()}
     bread, tides, chess = (rows[id_] for id_ in ("bread", "tides", "chess"))
     assert bread["found"] == 0.5 and tides["found"] == 1.0
@@ -65,5 +65,5 @@ def test_a_retriever_that_is_down_leaves_an_error(tmp_path):
         raise OSError("refused")
 
     with pytest.raises(ArgusError, match="failed all 5 needs"):
-        ask_needs(DOCUMENTS, PROFILES, down, out=tmp_path)
+        audit_needs(DOCUMENTS, PROFILES, retriever=down, out=tmp_path)
     assert not (tmp_path / "summary.json").exists()

@@ -2,77 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
 
-from argus.corpora import Corpus
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
-from argus.data.tables import read_table
-from argus.data.types import Query, State, View
+from argus.data.types import State
 from argus.data.writing import one_writer
-from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, embed
-from argus.encoders import documents as as_documents
-from argus.encoders import queries as as_queries
-from argus.indexes.blend import DOCUMENTS_ALONE
-from argus.indexes.fold import ORIGINAL
-from argus.indexes.snapshot import Snapshot
-from argus.jobs.recorded_model import require_answers
+from argus.encoders import DEFAULT_MODEL
+from argus.jobs import options as o
 from argus.jobs.result import Result
-from argus.jobs.workspace import Record, open_encoder, require_some
-from argus.measures import LEAST_RESAMPLES, RESAMPLES
-from argus.measures.significance import UNCHANGED, with_interval
-from argus.measures.slices import Trials, slice_lines, slicings
+from argus.jobs.workspace import Record, check_folder
+from argus.measures.significance import with_interval
+from argus.measures.slices import Trials, rank_slices, slice_lines, slice_shares, slicings
 from argus.reports import write_report
-from argus.reports.section import MAX_ROWS, Section, Table, naming, slices_table, table
-from argus.retrievability.rps import Scores, band, count_bands, score
-from argus.scenarios.ablation.grid import Documents, usual_cell
-from argus.scenarios.config import Cell, NeedsConfig, ProfileConfig
-from argus.scenarios.needs.ranks import (
-    NeedRanks,
-    NeedVectors,
-    mean_change,
-    mean_share,
-    pair_ranks,
-)
+from argus.reports.section import Section, slices_table, table
+from argus.retrievers.config import PANEL, AskingConfig
+from argus.retrievers.names import NAMES
+from argus.retrievers.opening import Answerer
+from argus.retrievers.protocol import note_lines
+from argus.scenarios.config import NeedsConfig
+from argus.scenarios.needs.asking import ask_index, ask_retriever
+from argus.scenarios.needs.ranks import mean_share
 from argus.scenarios.needs.risk import (
-    JudgedFiles,
-    draw,
+    RISK,
+    RISK_SCHEMA,
     measure_risk,
     read_source,
     risk_lines,
     risk_table,
-    write_slices,
 )
-from argus.scenarios.profile import Profiled, needs
-from argus.scenarios.tables import headings, schema
+from argus.scenarios.profile import Profiled
+from argus.scenarios.tables import schema
+from argus.settings import Doc, Option
 
 JOB = "needs"
-RISK = "need_risk"
-RESAMPLED = 20_000_000  # Values that are drawn for one interval: fewer resamples of many documents.
-# One row per document. Null where there is no score.
+SLICES = "needs_slices"
+# One row per document. Null where there is no share.
 #
-# rps: RPS over its needs, from 0 to 1.
-# rps_fused: the same in the index with scenarios, each need's own held out.
-# worst_need: need with the worst rank.
-# worst_rank: that rank, from 1.
-# worst_rank_fused: rank of the worst need with scenarios.
+# found: share of its needs that bring it into the top k.
+# found_fused: the same in the index with scenarios, each need's own held out.
 _DOCUMENTS = schema(
-    ("id label", str), ("needs", int), ("rps low high", float), ("band", str),
-    ("rps_fused", float), ("worst_need", str), ("worst_rank worst_rank_fused", int),
-    ("state reason", str),
-)  # fmt: skip
-# One row per need of a document that has a vector. Null where it could not be asked.
+    ("id label", str), ("needs", int), ("found found_fused", float), ("state reason", str)
+)
+# One row per need. Null where it could not be asked, and beyond a retriever's k.
 #
-# rank_alone: rank of its document in the index of documents alone.
+# rank: rank of its document.
 # rank_fused: its rank with the other needs' scenarios.
 _NEEDS = schema(
-    ("document", str), ("scenario", int), ("need", str), ("rank_alone rank_fused", int),
+    ("document", str), ("scenario", int), ("need", str), ("rank rank_fused", int),
     ("state reason", str),
 )  # fmt: skip
 
@@ -82,31 +65,25 @@ class NeedsResult(Result):
     """Result of the need audit. Everything in it is also in `folder`.
 
     table: one row per document.
-    needs: one row per need of a document that could be searched.
+    needs: one row per need.
     risk: one row per document that its needs were asked for, the greatest risk first.
 
     Keys of `summary`:
 
-    k: how far down the corpus is read.
-    rps: k and N that RPS is of, fewer candidates in a small corpus.
-    rps.pool: size N of the pool of candidates.
-    wanted: k and N as they were set.
-    wanted.pool: size N of the pool of candidates.
+    k: how far down the corpus, or the retriever's list, is read.
     documents: documents by outcome.
-    documents.indexed: documents that have a vector.
-    documents.with_scenarios: of these, documents with a profile.
-    needs.total: needs of documents that have a vector.
+    needs.total: needs of documents.
     needs.measured: needs that were asked.
-    needs.failed: needs that could not be embedded.
-    alone.bands: documents by bands of RPS.
-    alone.unreached: documents that none of their needs finds in the top k.
-    alone.found_at_k: share of a document's needs that find it in the top k.
-    alone.rps: RPS over a document's needs.
-    fused.found_at_k: share of a document's needs that find it in the top k.
-    fused.rps: RPS over a document's needs.
-    fused.bands: documents by bands of RPS.
+    needs.failed: needs that could not be.
+    found_at_k: share of a document's needs that find it in the top k, documents alone.
+    unreached: documents that none of their needs finds in the top k.
+    indexed: documents that have a vector.
+    with_scenarios: of these, documents with a profile.
+    fused: the index with scenarios at the usual cell. None of a retriever.
     fused.unreached: documents that none of their needs finds in the top k.
     grid: the index at each component and λ.
+    grid.difference: change from documents alone, over documents.
+    retriever: the retriever that was asked, if one was.
     profiles_elsewhere: profiles of documents that the corpus lacks.
     risk: see `argus.scenarios.needs.risk.measure_risk`.
     """
@@ -122,218 +99,109 @@ class NeedsResult(Result):
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
         summary = self.summary
-        documents, rps, nominal = summary["documents"], summary["rps"], summary["wanted"]
-        if rps != nominal:
-            yield (
-                f"only {documents['indexed']:,} documents: RPS at k={rps['k']}, N={rps['pool']:,} "
-                f"instead of k={nominal['k']}, N={nominal['pool']:,}"
-            )
         yield brief(summary)
-        alone, fused = (summary[name]["found_at_k"] for name in ("alone", "fused"))
+        share, fused = summary["found_at_k"], ""
+        if "fused" in summary:
+            change = _change_words(summary["fused"]["difference"])
+            fused = f", {summary['fused']['mean']:.1%} with scenarios ({change})"
         yield (
-            f"found in the top {summary['k']} of {documents['indexed']:,}: {alone['mean']:.1%} of "
-            f"a document's needs, {fused['mean']:.1%} with scenarios "
-            f"({_change_words(fused['difference'])})"
+            f"found in the top {summary['k']}: {share['mean']:.1%} of a document's needs "
+            f"({share['low']:.1%} to {share['high']:.1%}){fused}"
         )
-        if slices := summary.get("slices"):
-            yield from slice_lines(slices)
+        if "retriever" in summary:
+            yield from note_lines(summary["retriever"], summary["needs"]["total"])
+        if cut := summary.get("slices"):
+            yield from slice_lines(cut)
         yield from risk_lines(summary)
 
 
 @one_writer
 def audit_needs(
-    corpus: Corpus,
-    profiles: Path | str | Mapping[str, Profiled] | None = None,
+    corpus: o.Corpus,
+    profiles: Path | str | Mapping[str, Profiled],
     *,
-    out: Path | str,
-    encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
+    out: o.Out = o.OUT,
     config: NeedsConfig | None = None,
-    model: ProfileConfig | None = None,
-    judged: JudgedFiles | None = None,
+    queries: o.MaybeQueries = None,
+    qrels: o.MaybeQrels = None,
+    retriever: Annotated[
+        Any, Doc(f"What is asked in place of an encoder: {NAMES}."), Option(panel=PANEL)
+    ] = None,
+    asking: AskingConfig | None = None,
+    encoder: o.Encoder = DEFAULT_MODEL,
+    store: o.Store = None,
     fields: FieldNames | None = None,
-    store: Path | None = None,
-    limit: int | None = None,
-    fresh: bool = False,
+    limit: o.Limit = None,
+    fresh: o.Fresh = False,
 ) -> NeedsResult:
-    """Ask for every document by its information needs, with and without scenarios in the index.
+    """Ask for every document by its own information needs: the risk of documents.
 
-    corpus, out, encoder, store: as for `argus.audit`. profiles: by document id, or what
-    `read_profiles` reads. model: writes those that are missing of the documents that are drawn.
-    judged: questions that the risk is compared with. In the index with scenarios every need is held
-    out: see `argus.scenarios.needs.ranks`. Raises InputError for bad input, among it profiles of
-    other documents alone, and ArgusError when nothing can be measured.
+    Twice: in an index of documents alone, and in one with scenarios, where each need is held out:
+    it searches without the scenario that it comes from. Writes need_risk.parquet and .csv (a
+    document's typical rank under its needs, the riskiest first), need_audit, needs, summary.json,
+    manifest.json and report.html. A retriever is asked once, as it is. --queries and --qrels
+    measure what the risk tells of real questions.
+
+    profiles: by document id, or what `read_profiles` reads. Raises InputError for bad input, among
+    it profiles of other documents alone, and ArgusError when nothing can be measured.
+
+    Args:
+        profiles: Profiles of its documents, or a folder with them (argus research scenarios write).
     """
     config = config or NeedsConfig()
     source = read_source(
-        corpus, profiles, config, fields=fields, limit=limit, encoder=encoder, judged=judged,
-        writes=model is not None,
+        corpus, profiles, config, fields=fields, limit=limit, queries=queries, qrels=qrels,
+        encoder=encoder if retriever is None else None,
     )  # fmt: skip
-    slices = slicings(source.documents, config.by)
+    cut = slicings(source.documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    described = {"limit": limit, "model": model.described() if model else None}
-    record = Record(JOB, {**asdict(config), **described}, source.inputs)
-    usable = source.usable
-    texts = [d.content for d in usable]
-    with open_encoder(folder, encoder, record, sample=texts, store=store) as (loaded, opened):
-        with record.timed("embedding"):
-            own = embed(as_documents(texts), loaded, opened, what="documents")
-            ids = [d.id for d, ok in zip(usable, own.ok, strict=True) if ok]
-            source, writer = draw(source, config, model, folder)
-            known = {id_: source.profiles[id_] for id_ in ids if id_ in source.profiles}
-            asking = needs({id_: p for id_, p in known.items() if id_ in source.asking})
-            documents = Documents(ids, own.vectors, known)
-            vectors = NeedVectors.embed(documents, asking, config.components, loaded, opened)
-        failed = {usable[i].id: why for i, why in own.failures.items()}
-        why = next(iter([*failed.values(), *vectors.queries.failures.values()]), "")
-        require_some(int(len(ids) > 1), "two documents have a vector", why)
-        require_some(len(vectors.targets), "need has a vector", why)
-        parents = [source.parent(id_) for id_ in ids]
-        views = [View(id_, parent, ORIGINAL, "") for id_, parent in zip(ids, parents, strict=True)]
-        snapshot = Snapshot.of(views, own.vectors)
-
-        def lists(questions: Sequence[Query], depth: int) -> dict[str, list[str]]:
-            asked = as_queries([question.text for question in questions])
-            found = embed(asked, loaded, opened, what="questions")
-            with_vector = [q.id for q, ok in zip(questions, found.ok, strict=True) if ok]
-            top = snapshot.search(found.vectors, depth).doc_ids
-            return dict(zip(with_vector, top, strict=True))
-
-        with record.timed("ranking"):
-            targets = [source.parent(need.doc_id) for need in vectors.with_vector]
-            folded = snapshot.ranks(vectors.queries.vectors, targets).tolist()
-            places = list(zip(vectors.with_vector, folded, strict=True))
-            risk, risk_rows = measure_risk(source, config, places, lists, folder, RISK)
-            ranks = vectors.ranks(config.components, (DOCUMENTS_ALONE, *config.weights))
-    with record.timed("scoring"):
-        k, n = min(config.k, len(ids)), len(ids)
-        rps_k, rps_pool = config.fitting(n)
-
-        def scores(of: NeedRanks, row: int) -> dict[str, Scores]:
-            pairs, pools = pair_ranks(of, row, vectors.targets, n), {"rps": (rps_k, rps_pool)}
-            pools = {"found_at_k": (k, n), **pools}
-            return {name: score(pairs, n, k=k, pool=pool) for name, (k, pool) in pools.items()}
-
-        alone = scores(next(iter(ranks.values())), 0)
-        rows = {weight: row for row, weight in enumerate(config.weights, start=1)}
-        cells = {cell: scores(ranks[cell.component], rows[cell.weight]) for cell in config.cells}
-        usual = usual_cell(config.cells)  # told of each document
-        fused = cells[usual]
-        asked = _needs_rows(vectors, ranks, usual, rows[usual.weight])
-        failures = [(vectors.needs[i], why) for i, why in vectors.queries.failures.items()]
-        table, counts = source.states(failed, failures, {need.doc_id for need, _ in places})
-        _add_scores(table, vectors, alone["rps"], fused["rps"], asked)
-        at = {row["id"]: i for i, row in enumerate(table)}
-        measured = alone["rps"].measured
-        places_of = np.array([at[id_] for id_ in ids], np.int64)[measured]
+    settings = {**asdict(config), "limit": limit, "served": retriever is not None}
+    record = Record(JOB, settings, source.inputs)
+    if retriever is None:
+        asked = ask_index(source, config, folder, record, encoder, store)
+    else:
+        check_folder(folder, record)
+        to = Answerer(retriever, None, asking, encoder)
+        asked = ask_retriever(source, config, folder, record, to)
+    k = min(config.k, len(source.usable))
+    documents, counts = source.document_rows(asked.failed, asked.rows, k)
+    risk, risk_rows = measure_risk(source, config, asked.places, asked.lists)
+    measured = [i for i, row in enumerate(documents) if row["state"] == State.MEASURED]
+    found = np.array([documents[i]["found"] for i in measured])
+    failed = sum(row["state"] == State.FAILED for row in asked.rows)
+    summary: dict[str, Any] = {
+        "k": k,
+        "documents": counts,
+        "needs": {
+            "total": len(asked.rows), "measured": len(asked.rows) - failed, "failed": failed,
+        },
+        "found_at_k": mean_share(found),
+        "unreached": int((found == 0).sum()),
+        "risk": risk,
+        "profiles_elsewhere": source.elsewhere,
+        **asked.figures,
+    }  # fmt: skip
+    if cut:
+        names = {"found": "documents alone", "found_fused": "with scenarios"}
         trials = [
             Trials(
-                f"found in the top {k} by their needs, {where}",
-                places_of, of["found_at_k"].rps[measured],
+                f"found in the top {k} by their needs, {where}", np.array(measured, np.int64),
+                np.array([documents[i][name] for i in measured]),
             )
-            for where, of in (("documents alone", alone), ("with scenarios", fused))
+            for name, where in names.items() if name in documents[measured[0]]
         ]  # fmt: skip
-        grid = [_cell(cell, alone, after, config.seed) for cell, after in cells.items()]
-        summary: dict[str, Any] = {
-            "k": k,
-            "rps": {"k": rps_k, "pool": rps_pool},
-            "wanted": {"k": config.k, "pool": config.pool},
-            "documents": {
-                **counts,
-                "indexed": n,
-                "with_scenarios": sum(p.profile is not None for p in known.values()),
-            },
-            "needs": {
-                "total": len(asked), "measured": len(places), "failed": len(failures),
-            },
-            "alone": {
-                **{name: mean_share(of.rps[of.measured]) for name, of in alone.items()},
-                **_reach(alone),
-            },
-            "fused": {**grid[config.cells.index(usual)], **_reach(fused)},
-            "grid": grid,
-            "risk": risk,
-            **({"language_model": writer.summary()} if writer is not None else {}),
-            **record.of_store(),
-            "profiles_elsewhere": source.elsewhere,
-            **write_slices(folder, "needs_slices", slices, trials),
-        }  # fmt: skip
-    by_document = pa.Table.from_pylist(table, schema=_DOCUMENTS)
-    by_need = pa.Table.from_pylist(asked, schema=_NEEDS)
-    folder.write_table("need_audit", by_document, csv=True)
-    folder.write_table("needs", by_need, csv=True)
-    folder.write_results(JOB, summary, record.manifest(summary["documents"]))
-    report = write_report(folder.path)
-    if model is not None and writer is not None:
-        require_answers(writer, accept=model.accept_unanswered)
-    return NeedsResult(folder.path, report, summary, by_document, by_need, risk_rows)
-
-
-def _needs_rows(
-    vectors: NeedVectors, ranks: Mapping[Any, NeedRanks], usual: Cell, row: int
-) -> list[dict[str, Any]]:
-    """Return one row per need, with its ranks in documents alone and in the usual cell."""
-    alone = iter(next(iter(ranks.values())).rank[0].tolist())
-    fused = iter(ranks[usual.component].rank[row].tolist())
-    rows = []
-    for i, need in enumerate(vectors.needs):
-        found: dict[str, Any] = {"state": str(State.FAILED)}
-        if vectors.queries.ok[i]:
-            found = {"state": str(State.MEASURED), "rank_alone": next(alone)}
-            found["rank_fused"] = next(fused)
-        rows.append({
-            "document": need.doc_id, "scenario": need.position + 1, "need": need.text,
-            "reason": vectors.queries.failures.get(i, ""), **found,
-        })  # fmt: skip
-    return rows
-
-
-def _add_scores(
-    table: Sequence[dict[str, Any]],
-    vectors: NeedVectors,
-    alone: Scores,
-    fused: Scores,
-    asked: Sequence[dict[str, Any]],
-) -> None:
-    """Add scores, and the need of the worst rank, to the rows of documents that have some."""
-    worst: dict[str, dict[str, Any]] = {}
-    for need in asked:
-        if need["state"] == State.MEASURED:
-            first = worst.setdefault(need["document"], need)
-            if need["rank_alone"] > first["rank_alone"]:
-                worst[need["document"]] = need
-    position = {id_: i for i, id_ in enumerate(vectors.documents.ids)}
-    bands = band(alone.rps)
-    for row in table:
-        if row["id"] in worst and row["state"] == State.MEASURED:
-            need, i = worst[row["id"]], position[row["id"]]
-            row |= {
-                "needs": int(alone.related[i]), "rps": float(alone.rps[i]),
-                "low": float(alone.low[i]), "high": float(alone.high[i]), "band": str(bands[i]),
-                "rps_fused": float(fused.rps[i]), "worst_need": need["need"],
-                "worst_rank": need["rank_alone"], "worst_rank_fused": need["rank_fused"],
-            }  # fmt: skip
-
-
-def _reach(scores: Mapping[str, Scores]) -> dict[str, Any]:
-    return {
-        "bands": count_bands(band(scores["rps"].rps)),
-        "unreached": int((scores["found_at_k"].rps == 0).sum()),
+        fields_cut = [one.figures for one in cut]
+        summary["slices"], shares = rank_slices(fields_cut, slice_shares(cut, trials))
+        folder.write_table(SLICES, shares, csv=True)
+    tables = {
+        "need_audit": pa.Table.from_pylist(documents, schema=_DOCUMENTS),
+        "needs": pa.Table.from_pylist(asked.rows, schema=_NEEDS),
+        RISK: pa.Table.from_pylist(risk_rows, schema=RISK_SCHEMA),
     }
-
-
-def _cell(
-    cell: Cell, alone: Mapping[str, Scores], after: Mapping[str, Scores], seed: int
-) -> dict[str, Any]:
-    """Return means over documents, and their paired differences from documents alone."""
-    figures: dict[str, Any] = {"component": str(cell.component), "lambda": cell.weight}
-    for name, of in after.items():
-        values = of.rps[of.measured]
-        change = values - alone[name].rps[of.measured]
-        change[np.abs(change) <= UNCHANGED] = 0.0
-        resamples = max(LEAST_RESAMPLES, min(RESAMPLES, RESAMPLED // len(change)))
-        difference = mean_change(change, seed=seed, resamples=resamples)
-        figures[name] = {**mean_share(values), "difference": difference}
-    return figures
+    for name, written in tables.items():
+        folder.write_table(name, written, csv=True)
+    folder.write_results(JOB, summary, record.manifest(summary["documents"]))
+    return NeedsResult(folder.path, write_report(folder.path), summary, *tables.values())
 
 
 def _change_words(change: Mapping[str, Any]) -> str:
@@ -344,54 +212,33 @@ def _change_words(change: Mapping[str, Any]) -> str:
 
 def brief(summary: Mapping[str, Any]) -> str:
     """Return the result in one line."""
-    low, rps, fused = summary["alone"]["bands"]["low"], summary["rps"], summary["fused"]
+    where, fused = "", ""
+    if "retriever" in summary:
+        where = f" from {summary['retriever']['name']}"
+    if cell := summary.get("fused"):
+        named = f"{cell['component']}, λ = {cell['lambda']:g}"
+        fused = f"; with scenarios ({named}; each need's own held out) {cell['unreached']:,}"
     return (
-        f"{low:,} of {summary['documents']['measured']:,} documents cannot be reached by what they "
-        f"are for (RPS below 0.33 at k={rps['k']}, N={rps['pool']:,}); with scenarios "
-        f"({fused['component']}, λ = {fused['lambda']:g}; each need's own held out) "
-        f"{fused['bands']['low']:,}"
+        f"{summary['unreached']:,} of {summary['documents']['measured']:,} documents come back"
+        f"{where} for none of their needs (top {summary['k']}){fused}"
     )
 
 
 def section(folder: Path, summary: Mapping[str, Any]) -> Section:
-    """Build the report's section of need_audit.parquet, documents out of reach first."""
-    rows = read_table(folder / "need_audit.parquet").to_pylist()
-    measured = [row for row in rows if row["state"] == State.MEASURED]
-    measured.sort(key=lambda row: (row["high"], row["rps"], row["id"]))
-    columns = headings(
-        "document: text; RPS: share; 95% interval: interval; band: band; RPS with: share; the need "
-        "that fails it most: text; rank: count; rank with: count"
-    )
-    shown = [
-        [
-            naming(row["label"], row["id"]), row["rps"], [row["low"], row["high"]], row["band"],
-            row["rps_fused"], row["worst_need"], row["worst_rank"], row["worst_rank_fused"],
+    """Build the report's section: the risk of documents, and the cells of the grid."""
+    tables = {RISK: risk_table(folder)}
+    if "grid" in summary:
+        rows: list[list[object]] = [
+            ["documents alone", "", summary["found_at_k"]["mean"], "", None, None]
         ]
-        for row in measured[:MAX_ROWS]
-    ]  # fmt: skip
-    tables = {
-        "needs_documents": table(columns, shown, total=len(measured)),
-        "needs_grid": _grid(summary),
-        RISK: risk_table(folder, RISK),
-    }
+        for cell in summary["grid"]:
+            change = cell["difference"]
+            moved = change["improved"], change["harmed"]
+            named = cell["component"], f"{cell['lambda']:g}", cell["mean"]
+            rows.append([*named, _change_words(change), *moved])
+        kinds = ["text", "text", "share", "text", "count", "count"]
+        heads = ["indexed", "λ", f"top {summary['k']}", "change", "better", "worse"]
+        tables["needs_grid"] = table(dict(zip(heads, kinds, strict=True)), rows)
     if "slices" in summary:
-        tables["needs_slices"] = slices_table(folder, "needs_slices")
+        tables[SLICES] = slices_table(folder, SLICES)
     return Section({}, tables, brief(summary))
-
-
-def _grid(summary: Mapping[str, Any]) -> Table:
-    names = {"found_at_k": f"top {summary['k']}", "rps": "RPS"}
-    columns = {"indexed": "text", "λ": "text"}
-    for name in names.values():
-        columns |= {name: "share", f"change ({name})": "text"}
-    columns |= {"better": "count", "worse": "count"}
-    alone = [value for name in names for value in (summary["alone"][name]["mean"], "")]
-    rows: list[list[str | float | None]] = [["documents alone", "", *alone, None, None]]
-    for cell in summary["grid"]:
-        row: list[str | float | None] = [cell["component"], f"{cell['lambda']:g}"]
-        for name in names:
-            words = _change_words(cell[name]["difference"])
-            row += [cell[name]["mean"], words]
-        moved = cell["rps"]["difference"]
-        rows.append([*row, moved["improved"], moved["harmed"]])
-    return table(columns, rows)

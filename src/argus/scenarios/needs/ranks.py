@@ -1,9 +1,8 @@
 """The need audit: whether a document is brought back by its needs.
 
 The information needs of a document x are questions that it answers, so they take the place of the
-related entities of ARGUS §3.2: T_x are the needs of x, and the neutrals of a need are all other
-documents, M = n - 1. With r of them above x, `P(hit) = Pr[Hypergeometric(M, r, N-1) <= k-1]`, and
-RPS is the mean over T_x. N = n gives the plain share of needs that find x in the top k.
+related entities of ARGUS §3.2: x competes with all other documents for each of them, and the share
+of its needs that find it in the top k is its RPS at N = n.
 
 With scenarios in the index a need would find itself. It is therefore **held out**: need t of x
 searches an index without the scenario of t. All other scenarios stay, those of x and those of
@@ -20,6 +19,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from argus.data.types import FloatArray, IntArray
 from argus.encoders import Embedded, EmbeddingStore, Encoder, embed
@@ -32,7 +32,6 @@ from argus.measures import RESAMPLES
 from argus.measures.intervals import wilson
 from argus.measures.significance import bootstrap_interval
 from argus.progress import Advance, progress
-from argus.retrievability.ranks import PairRanks
 from argus.scenarios.ablation.grid import Documents, ScenarioTexts, embed_scenarios
 from argus.scenarios.profile import Component, Need, Profiled, ScenarioProfile
 
@@ -83,8 +82,11 @@ class NeedVectors:
 
     def ranks(
         self, components: Sequence[Component], weights: Sequence[float]
-    ) -> dict[Component, NeedRanks]:
-        """Rank every document for its needs, by every component and λ, each need held out."""
+    ) -> dict[Component, IntArray]:
+        """Rank every document for its needs, by every component and λ, each need held out.
+
+        Ranks are from 1, ties by id: (n_weights, n_needs).
+        """
         ranks = {}
         with progress("searching", len(self.targets) * len(components)) as advance:
             for component in components:
@@ -95,19 +97,6 @@ class NeedVectors:
                     self.queries.vectors, self.targets, rows, snapshot, weights, advance=advance
                 )
         return ranks
-
-
-@dataclass(frozen=True)
-class NeedRanks:
-    """Ranks of documents for their own needs. All arrays have shape (n_weights, n_needs).
-
-    score: score of the need's own document, less the scenario that is held out.
-    rank: 1-based, ties by id.
-    """
-
-    weights: tuple[float, ...]
-    score: FloatArray
-    rank: IntArray
 
 
 def held_out_rows(
@@ -148,7 +137,7 @@ def held_out_ranks(
     weights: Sequence[float],
     *,
     advance: Advance | None = None,
-) -> NeedRanks:
+) -> IntArray:
     """Rank the document of every need among all documents, for every λ from the same products.
 
     queries: (n_needs, dim), unit rows. targets: (n_needs,), positions of their documents. without:
@@ -157,8 +146,7 @@ def held_out_ranks(
     Raises InputError for a λ that is not from 0 to 1.
     """
     layouts = [snapshot.layout(weight) for weight in weights]
-    shape = len(weights), len(queries)
-    ranks = NeedRanks(tuple(weights), np.zeros(shape, np.float32), np.zeros(shape, np.int64))
+    ranks = np.zeros((len(weights), len(queries)), np.int64)
     step = max(1, BLOCK_BYTES // (4 * len(snapshot.vectors)))
     for start in range(0, len(queries), step):
         block = slice(start, start + step)
@@ -170,13 +158,21 @@ def held_out_ranks(
             # Without a scenario both ends are the own score, and any λ of them within rounding.
             best = between(at_both_ends, layout.weight)
             score = np.asarray(mix(own, scenario, layout.weight), np.float64)
-            ranks.score[i, block] = score
-            ranks.rank[i, block], _ = target_ranks(
+            ranks[i, block], _ = target_ranks(
                 needs, snapshot.vectors, best, layout, target, stand_in=score
             )
         if advance is not None:
             advance(len(needs))
     return ranks
+
+
+def by_document(values: npt.ArrayLike, documents: IntArray) -> Float64Array:
+    """Return the mean over the needs of each document: values (..., n) to (..., n_documents)."""
+    given = np.asarray(values, np.float64)
+    _, group = np.unique(documents, return_inverse=True)
+    sums = [np.bincount(group, row) for row in np.atleast_2d(given)]
+    means: Float64Array = np.array(sums) / np.bincount(group)
+    return means.reshape(*given.shape[:-1], -1)
 
 
 def mean_change(change: Float64Array, *, seed: int, resamples: int = RESAMPLES) -> dict[str, Any]:
@@ -195,21 +191,6 @@ def mean_share(values: Float64Array) -> dict[str, float]:
     """Return the mean over documents and its interval (Wilson's: conservative for values)."""
     low, high = wilson(values.mean(), len(values))
     return {"mean": float(values.mean()), "low": float(low), "high": float(high)}
-
-
-def pair_ranks(ranks: NeedRanks, weight: int, targets: IntArray, n: int) -> PairRanks:
-    """Return the ranks at one λ as pairs (document, need), as the exact kernel counts them.
-
-    weight: position in `ranks.weights`. n: documents. M = n - 1 of them are neutral.
-    """
-    needs = len(targets)
-    return PairRanks(
-        entity=targets.astype(np.int32),
-        related=np.arange(needs, dtype=np.int32),
-        similarity=ranks.score[weight],
-        above=(ranks.rank[weight] - 1).astype(np.int32),
-        pool=np.full(needs, n - 1, np.int32),
-    )
 
 
 def _of_targets(

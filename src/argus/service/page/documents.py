@@ -74,8 +74,7 @@ def document(
         "questions": read("questions", "question rank first", "wanted")
         or read("comparison_only", "text rank only", "doc_id"),
         "misses": read("misses", "probe query rank displaced_by", "id"),
-        "needs": read("needs_served_queries", "scenario need rank", "document")
-        or read("needs", "scenario need rank", "document"),
+        "needs": read("needs", "scenario need rank", "document"),
         "related": read("pair_ranks", "related similarity above pool", "entity"),
         "superseded_by": read("authority", CHAIN, "superseded"),
         "supersedes": read("authority", CHAIN, "controlling"),

@@ -31,7 +31,7 @@ Values: TypeAlias = dict[str, Any]
 """Values of a template, by name."""
 DOCUMENTS = tuple(
     f"{name}.parquet"
-    for name in ("exposure", "retrievability", "needs_served", "unreached", "authority")
+    for name in ("exposure", "retrievability", "need_audit", "unreached", "authority")
 )
 """Tables with a row per document or entity."""
 QUESTIONS = ("traffic.parquet", "questions.parquet", "per_query.parquet", "judging.parquet")

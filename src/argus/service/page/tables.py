@@ -67,7 +67,7 @@ SOURCES = (
         Column("displaced_by", "Outranked by", "text", "what comes instead of it most often",
                is_listed=False),
     )),
-    Source("needs_served", (
+    Source("need_audit", (
         Column("needs", "Needs", "count", "what it is needed for, as was written"),
         Column("needs_met", "Needs met", "share", "those of them that bring it back", "found"),
     )),
