@@ -1,13 +1,15 @@
-import json
+import runpy
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from argus.cli.main import main
-from argus.cli.startable import options_of_all
 from argus.commands import DECLARED
 from argus.indexes.header import IndexHeader, write_header
+
+ROOT = Path(__file__).parents[2]
 
 
 def run(monkeypatch, *arguments):
@@ -94,4 +96,5 @@ def test_whatever_escapes_is_exit_2_and_steers_no_terminal(monkeypatch, capsys, 
 
 
 def test_printed_commands_know_the_options_of_the_others():
-    assert json.loads(DECLARED.read_text()) == options_of_all(), "run: python scripts/options.py"
+    text = runpy.run_path(str(ROOT / "scripts/options.py"))["text"]
+    assert DECLARED.read_text() == text(), "run: python scripts/options.py"

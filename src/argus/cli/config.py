@@ -8,9 +8,9 @@ A command checks the names of tables, and each setting in those that are for it.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import typer
 
@@ -93,27 +93,36 @@ def _settings(
     found: dict[str, tuple[str, Any]] = {}
     for key, value in table.items():
         where = Location(path, field=".".join((*above, key)))
-        name = key.replace("_", "-")
-        if isinstance(value, dict) and key in inside:
-            continue
+        name, of = key.replace("_", "-"), " ".join(("argus", *above))
         if isinstance(value, dict):
-            _refuse_table(key, inside, above, where)
-        if name == CONFIG or key in inside:
-            _refuse_value(key, above, where)
-        if name not in parameters:
-            known = _options(command)
-            if name not in known:
-                _refuse_setting(key, known, above, where)
-            continue
-        parameter = parameters[name].name
-        if parameter in found:
-            first = found[parameter][0]
+            if key not in inside:
+                named = "tables called " if inside else f"no table in {of}"
+                raise _unknown("table", key, inside, named, where)
+        elif name == CONFIG:
+            got, fix = "names another file of settings", "Put its settings in here."
+            raise InputError(got, expected=ONE_FILE, fix=fix, where=where)
+        elif key in inside:
             raise InputError(
-                f"{first!r} and {key!r} are one setting", expected="each setting once in a table",
-                fix="Keep one of them.", where=where,
+                f"{key!r} is a value", expected=f"a table: {of} {key} is a command",
+                fix="Set an option of that name in the table of its command.", where=where,
             )  # fmt: skip
-        found[parameter] = key, value
-    return {parameter: value for parameter, (_, value) in found.items()}
+        elif name in parameters:
+            first, _ = found.setdefault(parameters[name].name, (key, value))
+            if first != key:
+                got, fix = f"{first!r} and {key!r} are one setting", "Keep one of them."
+                raise InputError(got, expected="each setting once", fix=fix, where=where)
+        elif name not in (known := _options(command)):
+            raise _unknown("setting", key, known, f"an option of {of}: ", where)
+    return {name: value for name, (_, value) in found.items()}
+
+
+def _unknown(
+    kind: str, key: str, known: Collection[str], expected: str, where: Location
+) -> InputError:
+    close = difflib.get_close_matches(key.replace("_", "-"), known, n=1)
+    expected += ", ".join(sorted(known))
+    fix = f"Did you mean {close[0]!r}?" if close else "Remove it."
+    return InputError(f"unknown {kind} {key!r}", expected=expected, fix=fix, where=where)
 
 
 def _options(command: Any) -> set[str]:
@@ -127,37 +136,3 @@ def _options(command: Any) -> set[str]:
 def _spellings(parameter: Any) -> set[str]:
     names = [parameter.name or "", *(option.lstrip("-") for option in parameter.opts)]
     return {name.strip("_").replace("_", "-") for name in names} - {"", CONFIG}
-
-
-def _refuse_table(
-    key: str, inside: Mapping[str, Any], above: tuple[str, ...], where: Location
-) -> NoReturn:
-    close = difflib.get_close_matches(key, list(inside), n=1)
-    name = " ".join(("argus", *above))
-    fix = f"Did you mean {close[0]!r}?" if close else "Rename it." if inside else "Remove it."
-    raise InputError(
-        f"unknown table {key!r}", fix=fix, where=where,
-        expected=f"tables called {', '.join(sorted(inside))}" if inside else f"no table in {name}",
-    )  # fmt: skip
-
-
-def _refuse_value(key: str, above: tuple[str, ...], where: Location) -> NoReturn:
-    if key == CONFIG:
-        fix = "Put its settings in here."
-        raise InputError("names another file of settings", expected=ONE_FILE, fix=fix, where=where)
-    raise InputError(
-        f"{key!r} is a value",
-        expected=f"a table: {' '.join(('argus', *above, key))} is a command",
-        fix="Set an option of that name in the table of its command.",
-        where=where,
-    )
-
-
-def _refuse_setting(key: str, known: set[str], above: tuple[str, ...], where: Location) -> NoReturn:
-    close = difflib.get_close_matches(key.replace("_", "-"), known, n=1)
-    raise InputError(
-        f"unknown setting {key!r}",
-        expected=f"an option of {' '.join(('argus', *above))}: {', '.join(sorted(known))}",
-        fix=f"Did you mean {close[0]!r}?" if close else "Remove it.",
-        where=where,
-    )

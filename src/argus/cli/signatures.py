@@ -224,13 +224,12 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
 
 @dataclass(frozen=True, slots=True)
 class _Options:
-    """The declarations of a command's signature. homes: of an option, the field of a config."""
+    """The declarations of a command's signature."""
 
     hints: dict[str, Any]
     blocks: dict[str, Block]
     own: dict[str, Setting]  # of the command alone, by parameter
     parameters: dict[str, inspect.Parameter]
-    homes: dict[str, str]
     # The settings of blocks by key, and whether one is unset unless given.
     shared: dict[str, tuple[Setting, bool]]
 
@@ -244,7 +243,7 @@ class _Options:
         """The options that say how something is read or asked, with their heading, by key."""
         headings = {}
         for key, setting in self.settings.items():
-            heading = ALONE.get(key) or (setting.option.panel if self.homes.get(key) else None)
+            heading = ALONE.get(key) or (setting.option.panel if setting.owner else None)
             if heading in READ:
                 headings[key] = setting.where, heading
         return headings
@@ -270,7 +269,6 @@ class _Options:
             if self.shared.setdefault(setting.key, (setting, unset)) != (setting, unset):
                 raise TypeError(f"{command}: two options are called {setting.where}")
             self.parameters[setting.key] = _parameter(setting, unset=unset)
-            self.homes[setting.key] = _home(setting)
         return len(self.shared) == there + len(settings)
 
 
@@ -278,7 +276,7 @@ def _options_of(command: Callable[..., Any]) -> _Options:
     """Return the options of a command. TypeError where two settings of one name differ."""
     hints = get_type_hints(command, include_extras=True)
     blocks = {name: block for name, hint in hints.items() if (block := _block(hint))}
-    options, docs = _Options(hints, blocks, {}, {}, {}, {}), docs_of(command)
+    options, docs = _Options(hints, blocks, {}, {}, {}), docs_of(command)
     for name, parameter in inspect.signature(command).parameters.items():
         if name in blocks:
             options.add(blocks[name], command.__name__)
@@ -336,7 +334,6 @@ def _parameter(setting: Setting, *, unset: bool) -> inspect.Parameter:
         max=setting.most if bounded else None,
         rich_help_panel=setting.option.panel,
         show_default=True if setting.option.default is None else setting.option.default or False,
-        autocompletion=_completion(setting),
     )
     return inspect.Parameter(
         setting.key,
@@ -344,14 +341,6 @@ def _parameter(setting: Setting, *, unset: bool) -> inspect.Parameter:
         default=inspect.Parameter.empty if default is MISSING else default,
         annotation=Annotated[kind, info],
     )
-
-
-def _home(setting: Setting) -> str:
-    """Return the config's field that declares a setting. "" where it is the command's own."""
-    owner = setting.owner
-    if owner is None or owner.__module__.startswith("argus.cli"):
-        return ""
-    return f"{owner.__name__}.{setting.name}"
 
 
 def _own_value(setting: Setting, option: Any) -> Any:
@@ -364,15 +353,6 @@ def _own_value(setting: Setting, option: Any) -> Any:
         module, _, name = setting.option.opened_by.partition(":")
         return getattr(import_module(module), name)(value)
     return value
-
-
-def _completion(setting: Setting) -> Callable[[str], list[str]] | None:
-    """Return the values by which a shell completes a setting."""
-
-    def complete(incomplete: str) -> list[str]:
-        return [choice for choice in setting.choices if choice.startswith(incomplete)]
-
-    return complete if setting.choices else None
 
 
 def _shown(setting: Setting) -> Any:

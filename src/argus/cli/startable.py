@@ -9,7 +9,6 @@ from typing import Any, get_args
 
 from typer.main import get_command
 
-from argus.cli.groups import Loaded
 from argus.errors import InputError
 from argus.service.jobs.planning import Declared, Kind
 from argus.settings import Setting
@@ -20,7 +19,7 @@ class ArgusCommands:
 
     def declared(self, words: Sequence[str]) -> Sequence[Declared]:
         """Return a command's parameters, arguments in order. InputError for an unknown command."""
-        command = _command(words)
+        command, _ = _command(words)
         settings: Mapping[str, Setting] = getattr(command.callback, "settings", {})
         outputs = getattr(command.callback, "outputs", {})
         hints = command.callback.__annotations__
@@ -39,14 +38,14 @@ class ArgusCommands:
 
     def check(self, words: Sequence[str], arguments: Sequence[str]) -> None:
         """Raise InputError for arguments that the command line would refuse."""
-        parent = _groups(words)
-        with _refusing(words), _command(words).make_context(words[-1], list(arguments), parent):
+        command, parent = _command(words)
+        with _refusing(words), command.make_context(words[-1], list(arguments), parent):
             pass
 
     def parse(self, words: Sequence[str], arguments: Sequence[str]) -> dict[str, Any]:
         """Return what is given for each parameter. Raise InputError for what has no meaning."""
-        command = _command(words)
-        context = command.context_class(command, parent=_groups(words))
+        command, parent = _command(words)
+        context = command.context_class(command, parent=parent)
         with _refusing(words):
             given, rest, _ = command.make_parser(context).parse_args(list(arguments))
             if rest:
@@ -67,52 +66,21 @@ def _refusing(words: Sequence[str]) -> Iterator[None]:
         raise InputError(got, expected=expected, fix=fix, where=command) from error
 
 
-def options_of_all() -> dict[str, dict[str, list[str]]]:
-    """Return the options of every command by heading, as `argus.commands.DECLARED` has them."""
-    from argus.cli.main import COMMANDS
-
-    found: dict[str, dict[str, list[str]]] = {}
-
-    def visit(commands: Mapping[str, Any], above: str) -> None:
-        for name in commands:
-            command = commands[name]
-            if inside := getattr(command, "commands", {}):
-                visit(inside, f"{above}{name} ")
-                continue
-            headings = getattr(command.callback, "headings", {})
-            options = found[above + name] = {}
-            for option in (option for one in command.params for option in one.opts):
-                options.setdefault(headings.get(option, ""), []).append(option)
-
-    visit(Loaded(COMMANDS), "")
-    return found
-
-
-def _groups(words: Sequence[str]) -> Any:
-    """Return the context of the groups that a command is in, by which a file of options is read."""
+def _command(words: Sequence[str]) -> tuple[Any, Any]:
+    """Return a command, and the context of its groups, by which a file of options is read."""
     from argus.cli.main import app
 
-    command = get_command(app)
-    context = command.context_class(command, info_name="argus")
-    for word in words[:-1]:
-        group = command.get_command(context, word)  # type: ignore[attr-defined]
-        context = group.context_class(group, info_name=word, parent=context)
-        command = group
-    return context
-
-
-def _command(words: Sequence[str]) -> Any:
-    from argus.cli.main import COMMANDS
-
-    command: Any = None
-    inside: Mapping[str, Any] = Loaded(COMMANDS)
+    command: Any = get_command(app)
+    parent: Any = None
+    name = "argus"
     for word in words:
+        parent = command.context_class(command, info_name=name, parent=parent)
+        inside, name = getattr(command, "commands", {}), word
         if word not in inside:
             got, fix = repr(" ".join(words)), "See argus --help."
             raise InputError(got, expected="a command of Argus", fix=fix, where="command")
         command = inside[word]
-        inside = getattr(command, "commands", {})
-    return command
+    return command, parent
 
 
 def _kind(hint: Any, setting: Setting | None) -> Kind:

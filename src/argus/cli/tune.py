@@ -23,7 +23,7 @@ from argus.settings import (
     Writes,
     check_settings,
 )
-from argus.stores.spec import PANEL, StoreConfig, refuse_unread
+from argus.stores.spec import StoreConfig, refuse_unread
 
 if TYPE_CHECKING:
     from argus.remedies.remedy_result import RemedyResult
@@ -48,9 +48,7 @@ _Index = Annotated[
     INDEX,
 ]
 Into = Annotated[
-    str | None,
-    Doc("Collection of the store for a remedy's records; default: COLLECTION_argus."),
-    Option(panel=PANEL),
+    str | None, Doc("Collection of the store for a remedy's records; default: COLLECTION_argus.")
 ]
 
 
@@ -63,7 +61,7 @@ class RemedyPlace:
     """
 
     index: _Index = None
-    store: Annotated[str | None, Option(("--store",), panel=PANEL)] = None
+    store: Annotated[str | None, Option(("--store",))] = None
     into: Into = None
     opening: StoreConfig = field(default_factory=StoreConfig)
 

@@ -20,17 +20,17 @@ CONFIG = "config"
 MAX_CHARACTERS = 4_096  # of one value
 STARTABLE = (
     "demo", "research audit", "check", "research diagnose", "traffic audit", "traffic judge",
-    "evaluate", "gate", "report", "explain", "tune try", "index build", "index add", "index delete",
-    "index compact", "tune apply blend", "tune apply expand", "tune apply synthesize",
-    "tune apply scenarios", "tune apply adapt", "tune undo", "tune list",
-    "tune apply write", "authority lint", "research authority score", "research authority generate",
-    "research authority gap", "research authority harm", "authority propose", "authority accept",
-    "research suite", "research reproduce", "research scenarios needs", "research scenarios ablate",
-    "research scenarios qa", "research scenarios study", "research scenarios preferences",
-    "research scenarios distill", "research scenarios write", "research generative build",
-    "research generative train", "research generative tune", "research generative search",
-    "research generative analyse", "research probe fit", "research probe predict",
-    "research kb build",
+    "traffic preview", "research export", "evaluate", "gate", "report", "explain", "tune try",
+    "index build", "index add", "index delete", "index compact", "tune apply blend",
+    "tune apply expand", "tune apply synthesize", "tune apply scenarios", "tune apply adapt",
+    "tune undo", "tune list", "tune apply write", "authority lint", "research authority score",
+    "research authority generate", "research authority gap", "research authority harm",
+    "authority propose", "authority accept", "research suite", "research reproduce",
+    "research scenarios needs", "research scenarios ablate", "research scenarios qa",
+    "research scenarios study", "research scenarios preferences", "research scenarios distill",
+    "research scenarios write", "research generative build", "research generative train",
+    "research generative tune", "research generative search", "research generative analyse",
+    "research probe fit", "research probe predict", "research kb build",
 )  # fmt: skip
 """Commands that a request may start."""
 OF_THE_SERVICE = ("index", "retriever", "store", "encoder")
