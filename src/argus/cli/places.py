@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,22 +15,6 @@ from argus.errors import InputError
 from argus.retrievers.config import AskingConfig, check_store_settings
 from argus.settings import CORPUS, INDEX, Reads, Writes, notes_of
 from argus.stores.spec import StoreConfig, is_store, refuse_unread
-
-
-def _check_corpus(corpus: NamedCorpus) -> None:
-    from argus.corpora.opening import open_corpus
-
-    open_corpus(corpus)
-    if isinstance(corpus, StoreCorpus) and isinstance(corpus.store, str):
-        from argus.stores.spec import check_store
-
-        check_store(corpus.store, corpus.opening)
-
-
-def _check_index(spec: str | Path) -> None:
-    from argus.indexes.header import parse_index_spec, read_header
-
-    read_header(parse_index_spec(spec).path)
 
 
 def inputs_of(hints: Mapping[str, Any]) -> dict[str, Reads | CorpusName]:
@@ -46,6 +30,22 @@ def names_corpus(note: Reads | CorpusName) -> bool:
     return note != INDEX
 
 
+def _changed(
+    values: Mapping[str, Any], names: Collection[str], change: Callable[[Any], Any]
+) -> dict[str, Any]:
+    """Return a command's values with those of these names changed, in its configs as well."""
+    whole = {}
+    for name, value in values.items():
+        if name in names:
+            value = change(value)
+        elif is_dataclass(value) and not isinstance(value, type):
+            inner = {f.name for f in fields(value)} & set(names)
+            changed = {n: change(getattr(value, n)) for n in inner}
+            value = replace(value, **changed) if inner else value
+        whole[name] = value
+    return whole
+
+
 def with_stores(
     inputs: Mapping[str, Reads | CorpusName], values: Mapping[str, Any], opening: StoreConfig,
     *, alone: bool,
@@ -56,29 +56,23 @@ def with_stores(
     command may be a store. If so, options of a store raise InputError where there is none.
     """
     corpora = [name for name, note in inputs.items() if names_corpus(note)]
-    places: list[NamedCorpus] = []
+    stores = []
 
-    def whole(corpus: str | Path | None) -> NamedCorpus | None:
-        if corpus is None:
-            return None
-        place = named(corpus)
+    def opened(corpus: str | Path | None) -> NamedCorpus | None:
+        place = None if corpus is None else named(corpus)
         if isinstance(place, StoreCorpus):
             place = replace(place, opening=opening)
-        places.append(place)
+            stores.append(place)
         return place
 
-    whole_values = dict(values)
-    for name, value in values.items():
-        if name in corpora:
-            whole_values[name] = whole(value)
-        elif is_dataclass(value) and not isinstance(value, type):
-            inner = {f.name for f in fields(value)} & set(corpora)
-            whole_values[name] = replace(value, **{n: whole(getattr(value, n)) for n in inner})
-    if any(isinstance(corpus, StoreCorpus) for corpus in places):
-        return _without_opening(whole_values, corpora)
-    if alone:
+    whole = _changed(values, corpora, opened)
+    if not stores and alone:
         refuse_unread(opening)
-    return whole_values
+    if stores and not any(map(is_store, _retrievers(whole))):  # of the corpora alone, then
+        for name, value in whole.items():
+            if isinstance(value, AskingConfig):
+                whole[name] = replace(value, opening=StoreConfig())
+    return whole
 
 
 def with_columns(
@@ -89,27 +83,9 @@ def with_columns(
         return values
     from argus.data.runs import QrelsFile
 
-    def whole(name: str, value: Any) -> Any:
-        if isinstance(value, Path) and name in judged:
-            return QrelsFile(value, columns)
-        if not is_dataclass(value) or isinstance(value, type):
-            return value
-        own = {f.name: getattr(value, f.name) for f in fields(value) if f.name in judged}
-        return replace(value, **{n: whole(n, one) for n, one in own.items()})
-
-    return {name: whole(name, value) for name, value in values.items()}
-
-
-def _without_opening(values: dict[str, Any], corpora: Sequence[str]) -> dict[str, Any]:
-    """Return values in which corpora alone say how a store is opened, if no retriever is one."""
-    if any(map(is_store, _retrievers(values))):
-        return values
-    return {
-        name: replace(value, opening=StoreConfig())
-        if isinstance(value, AskingConfig) and name not in corpora
-        else value
-        for name, value in values.items()
-    }
+    return _changed(
+        values, judged, lambda file: QrelsFile(file, columns) if isinstance(file, Path) else file
+    )
 
 
 def _retrievers(values: Mapping[str, Any]) -> list[str]:
@@ -130,6 +106,10 @@ def check_asking(values: Mapping[str, Any]) -> None:
 
 def check_inputs(inputs: Mapping[str, Reads | CorpusName], values: Mapping[str, Any]) -> None:
     """Raise InputError for inputs that cannot be read. values: of the command's parameters."""
+    from argus.corpora.opening import open_corpus
+    from argus.indexes.header import parse_index_spec, read_header
+    from argus.stores.spec import check_store
+
     flat = dict(values)
     for config in values.values():
         if is_dataclass(config):
@@ -138,9 +118,11 @@ def check_inputs(inputs: Mapping[str, Reads | CorpusName], values: Mapping[str, 
         value = flat.get(name)
         for one in value if isinstance(value, list) else [value]:
             if one is not None and note == INDEX:
-                _check_index(one)
+                read_header(parse_index_spec(one).path)
             elif one is not None and note == CORPUS:
-                _check_corpus(one)
+                open_corpus(one)
+                if isinstance(one, StoreCorpus) and isinstance(one.store, str):
+                    check_store(one.store, one.opening)
 
 
 BEGINNING = 2**16  # bytes of a file that are looked at for its marks

@@ -15,22 +15,11 @@ from argus.cli.signatures import with_blocks
 from argus.commands import command
 from argus.errors import InputError
 from argus.jobs import options as o
-from argus.settings import (
-    INDEX,
-    OUTPUT,
-    Doc,
-    Option,
-    Writes,
-    check_settings,
-)
+from argus.settings import INDEX, OUTPUT, Doc, Writes, check_settings
 from argus.stores.spec import StoreConfig, refuse_unread
 
 if TYPE_CHECKING:
     from argus.remedies.remedy_result import RemedyResult
-
-
-# Default folder of the receipt of records written into a store.
-RECEIPTS = Path("argus-out")
 
 
 def collection_of(options: Mapping[str, object]) -> str | None:
@@ -41,12 +30,7 @@ def collection_of(options: Mapping[str, object]) -> str | None:
     return None if store is None else str(parse_store(str(store)))
 
 
-_Index = Annotated[
-    Path | None,
-    Doc("Folder from argus index build; or else --store."),
-    Option(("--index",)),
-    INDEX,
-]
+_Index = Annotated[Path | None, Doc("Folder from argus index build; or else --store."), INDEX]
 Into = Annotated[
     str | None, Doc("Collection of the store for a remedy's records; default: COLLECTION_argus.")
 ]
@@ -61,7 +45,7 @@ class RemedyPlace:
     """
 
     index: _Index = None
-    store: Annotated[str | None, Option(("--store",))] = None
+    store: str | None = None
     into: Into = None
     opening: StoreConfig = field(default_factory=StoreConfig)
 
@@ -83,15 +67,6 @@ class RemedyPlace:
         """The index."""
         assert self.index is not None
         return self.index
-
-    @property
-    def name(self) -> str:
-        """The name in messages, without user and password."""
-        if self.store is None:
-            return str(self.index)
-        from argus.stores.spec import parse_store
-
-        return str(parse_store(self.store))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,11 +96,10 @@ def show_rollback(note: dict[str, Any]) -> None:
         typer.echo("the collection was Argus's own and is empty: it is gone as well")
 
 
-def show_listed(listed: list[dict[str, Any]], where: object) -> None:
+def show_listed(listed: list[dict[str, Any]]) -> None:
     """Print the remedies of an index or a store."""
     if not listed:
-        typer.echo(f"no remedy in {where}")
-        return
+        return typer.echo("no remedy in it")
     shown = [("id", "kind", "when (UTC)", "views", "documents")]
     for r in listed:
         counts = (f"{r['views']:,}", f"{r['documents']:,}")
@@ -143,25 +117,6 @@ def show_remedy(result: RemedyResult, as_json: bool) -> None:
         return output.print_json({**result.summary, "evaluation": result.evaluation})
     undo = command("tune", "undo", result.remedy, "--index", result.summary["index"])
     output.show(result, as_json=as_json, then=f"To undo it: {undo}")
-
-
-Repaired = Annotated[
-    Path, Doc("Folder from argus index build."), Option(("--index",)), INDEX, OUTPUT
-]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Judging:
-    """Options that say how a receipt is judged, and where it goes.
-
-    Attributes:
-        queries: Judged queries, for the receipt.
-        out: Folder for the receipt; default: in the index.
-    """
-
-    queries: Path | None = None
-    qrels: o.MaybeQrels = None
-    out: Annotated[Path | None, OUTPUT] = None
 
 
 @example("argus tune undo expand-robust-3f2a91c4 --index index/")
@@ -205,4 +160,4 @@ def list_(place: RemedyPlace, json: o.AsJson = False) -> None:
         listed = list_remedies(place.folder)
     if json:
         return output.print_json(listed)
-    show_listed(listed, place.name)
+    show_listed(listed)

@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from argus.cli import output
 from argus.cli.groups import Entry, Group, example
 from argus.cli.signatures import with_blocks
-from argus.cli.tune import (
-    RECEIPTS,
-    Judging,
-    RepairedPlace,
-    refuse,
-    show_remedy,
-)
+from argus.cli.tune import RepairedPlace, refuse, show_remedy
 from argus.devices import Device
 from argus.encoders.config import EncoderConfig
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.indexes.blend import Blend
 from argus.jobs import options as o
-from argus.remedies.config import (
-    SentenceSettings,
-)  # fmt: skip
-from argus.settings import (
-    OUTPUT,
-    Doc,
-    Options,
-    Without,
-)
-
-if TYPE_CHECKING:
-    pass
-
+from argus.remedies.config import SentenceSettings
+from argus.settings import OUTPUT, Options, Without
 
 apply = Group(
     "Apply one remedy to an index or a store, with a receipt.",
@@ -73,37 +56,16 @@ apply = Group(
 NOT_OF_STORES = ("model", "device", "trust_remote_code", "batch_size", "concurrency")
 
 
-def store_encoder(
-    name: str | None, device: str | None, embedding: EncoderConfig | None
-) -> EncoderConfig:
-    """Return the encoder of a store. InputError where it is not named."""
-    if name is None:
-        raise InputError(
-            "a store without its encoder", expected="the model that made its vectors",
-            fix="Name it with --encoder, such as all-MiniLM-L6-v2.", where="--encoder",
-        )  # fmt: skip
-    return replace(embedding or EncoderConfig(), model=name, device=device)
-
-
-@dataclass(frozen=True, kw_only=True)
-class BlendJudging(Judging):
-    """The same, where a store may be in the place of the index."""
-
-    out: Annotated[
-        Path | None,
-        Doc(f"Folder for the receipt; default: in the index; of a store: {RECEIPTS}."),
-        OUTPUT,
-    ] = None
-
-
 @example("argus tune apply blend --index index/")
 @with_blocks
 def blend(
     place: RepairedPlace,
     blend: Blend,
     sentences: SentenceSettings,
-    judging: BlendJudging,
     chunks: ChunkedCorpus,
+    queries: o.MaybeQueries = None,
+    qrels: o.MaybeQrels = None,
+    out: Annotated[Path | None, OUTPUT] = None,
     encoder: o.EncoderName = None,
     device: Device = None,
     *,
@@ -122,25 +84,31 @@ def blend(
 
     With --store the views are written as records into a collection beside the documents, which
     stay as they are; then the store is asked for what was written.
+
+    Args:
+        out: Folder for the receipt; default: in the index; of a store: argus-out.
     """
     if place.store is not None:
-        refuse({"--queries": judging.queries, "--qrels": judging.qrels}, "an index (--index)")
+        refuse({"--queries": queries, "--qrels": qrels}, "an index (--index)")
+        if encoder is None:
+            raise InputError(
+                "a store without its encoder", expected="the model that made its vectors",
+                fix="Name it with --encoder, such as all-MiniLM-L6-v2.", where="--encoder",
+            )  # fmt: skip
         from argus.remedies.store_blend import blend_store
 
         written = blend_store(
-            place.store, blend, encoder=store_encoder(encoder, device, embedding),
-            sentences=sentences, into=place.into, opening=place.opening,
-            fields=chunks.fields, parent_field=chunks.parent_field,
-            out=judging.out or RECEIPTS,
+            place.store, blend, sentences=sentences, into=place.into, opening=place.opening,
+            encoder=replace(embedding or EncoderConfig(), model=encoder, device=device),
+            fields=chunks.fields, parent_field=chunks.parent_field, out=out or o.OUT,
         )  # fmt: skip
-        output.show(written, as_json=json)
-        return
+        return output.show(written, as_json=json)
     refuse({"--document-prompt and the like": embedding}, "a store (--store)")
     from argus.remedies.blend import blend_index
 
     result = blend_index(
         place.folder, blend, sentences=sentences, encoder=encoder, device=device, chunks=chunks,
-        **vars(judging),
+        queries=queries, qrels=qrels, out=out,
     )  # fmt: skip
     show_remedy(result, json)
     if not json:
