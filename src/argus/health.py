@@ -27,12 +27,13 @@ from argus.encoders.config import DEFAULT_MODEL, EncoderConfig, as_config
 from argus.errors import ArgusError, InputError
 from argus.extras import EXTRAS
 from argus.jobs.result import Result
+from argus.llm.config import PANEL as LLM
+from argus.llm.config import ChatConfig, LocalConfig, ModelOptions
 from argus.retrievers.config import NAMES, PANEL, AskingConfig
-from argus.settings import Doc, Option, check_settings
+from argus.settings import Doc, Option, Options, check_settings
 
 if TYPE_CHECKING:
     from argus.encoders import Encoder
-    from argus.llm.config import ChatConfig, LocalConfig
 
 TESTED = ((3, 11), (3, 13))
 """First and last Python whose wheel is tested (`make wheel`)."""
@@ -166,20 +167,40 @@ class HealthResult(Checked):
         yield f"{self.bad} to mend" if self.bad else "nothing to mend"
 
 
+@dataclass(frozen=True, kw_only=True)
+class AskedModel:
+    """Options that name a language model.
+
+    Attributes:
+        llm: A language model that is asked one short prompt: its name at an endpoint, or local:.
+        llm_base_url: Its endpoint; default: as for --base-url.
+    """
+
+    llm: Annotated[str | None, Option(panel=LLM)] = None
+    llm_base_url: Annotated[str | None, Option(panel=LLM)] = None
+
+    @staticmethod
+    def from_options(llm: str | None = None, llm_base_url: str | None = None) -> Any:
+        """Return the model to ask, None without one."""
+        return ModelOptions(model=llm, base_url=llm_base_url).config()
+
+
 def check_up(
     parts: ProjectParts | None = None,
     *,
     columns: FieldNames | None = None,
     asking: AskingConfig | None = None,
-    encoder: EncoderConfig | str | None = None,
-    model: ChatConfig | LocalConfig | None = None,
+    encoder: Annotated[EncoderConfig | str | None, Options(EncoderConfig)] = None,
+    model: Annotated[ChatConfig | LocalConfig | None, Options(AskedModel)] = None,
     folder: Path | str = ".",
 ) -> HealthResult:
-    """Try machine, extras, model, documents, retriever and questions. Write nothing.
+    """Try machine, extras, model, documents, retriever, questions: exit 0, or 2 and what to mend.
 
-    parts: parts to try beside machine, extras and encoder. model: a language model that gets one
-    short prompt. folder: where results would go, for the room on its disk. A failure is a check of
-    the result, never an error.
+    Nothing is written. What is not named is not tried, the encoder excepted; an extra that is not
+    installed is a note. With --config argus.toml it tries what `argus init` wrote down.
+
+    folder: where results would go, for the room on its disk. A failure is a check of the result,
+    never an error.
     """
     config = as_config(encoder or EncoderConfig())
     columns, asking = columns or FieldNames(), asking or AskingConfig()

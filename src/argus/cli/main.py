@@ -43,7 +43,10 @@ def show_report(report: Path, as_json: bool) -> None:
 # All commands, in the order and under the headings of `argus --help`.
 COMMANDS = (
     Entry("init", "start:init", "Three questions, then argus.toml.", START),
-    Entry("doctor", "start:doctor", "What is here, and what to mend.", START),
+    Entry(
+        "doctor", "argus.health:check_up", "What is here, and what to mend.", START,
+        example="argus doctor --corpus docs.jsonl",
+    ),
     Entry(
         "demo", "argus.demo.job:demo", "Everything below, on Python's documentation.", START,
         example="argus demo --limit 150 --out argus-demo/",

@@ -1,11 +1,10 @@
-"""`argus init`, `doctor` and `demo`: the first things to run."""
+"""`argus init`: three questions, then argus.toml."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -17,13 +16,9 @@ from argus.data.fields import FieldNames
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
 from argus.health import ProjectParts
 from argus.jobs import options as o
-from argus.llm.config import PANEL, ModelOptions
 from argus.project import ProjectConfig
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import http_file, is_index
-from argus.settings import (
-    Option,
-)
 from argus.stores.spec import asks_store
 
 DOCUMENTS = (
@@ -93,35 +88,3 @@ def _names_retriever(name: str) -> bool:
 
 def _path(text: str) -> Path | None:
     return Path(text.strip()) if text.strip() else None
-
-
-@example("argus doctor --corpus docs.jsonl")
-@with_blocks
-def doctor(
-    *,
-    parts: ProjectParts,
-    columns: FieldNames,
-    asking: AskingConfig,
-    encoder: EncoderConfig,
-    llm: Annotated[str | None, Option(panel=PANEL)] = None,
-    llm_base_url: Annotated[str | None, Option(panel=PANEL)] = None,
-    json: o.AsJson = False,
-) -> None:
-    """Try machine, extras, model, documents, retriever, questions: exit 0, or 2 and what to mend.
-
-    Nothing is written. What is not named is not tried, the encoder excepted; an extra that is not
-    installed is a note. With --config argus.toml it tries what `argus init` wrote down.
-
-    Args:
-        llm: A language model that is asked one short prompt: its name at an endpoint, or local:.
-        llm_base_url: Its endpoint; default: as for --base-url.
-    """
-    from argus.health import check_up
-
-    key = None if llm is None else encoder.api_key_env
-    language = ModelOptions(model=llm, base_url=llm_base_url, api_key_env=key)
-    result = check_up(
-        parts, columns=columns, asking=asking, encoder=encoder, model=language.config()
-    )
-    output.show(result, as_json=json)
-    raise typer.Exit(result.exit_code)
