@@ -10,7 +10,7 @@ import typer
 
 from argus.cli import output
 from argus.cli.explain import snippet
-from argus.cli.groups import Entry, Group, example
+from argus.cli.groups import Entry, Group
 from argus.cli.signatures import with_blocks
 from argus.settings import (
     OUTPUT,
@@ -125,7 +125,10 @@ benchmarks = Group(
             example="argus research authority score --benchmark finsuperqa --encoder none "
             "--system latest-okapi --out scores/",
         ),
-        Entry("generate", "authority:generate", "Make a benchmark."),
+        Entry(
+            "generate", "authority:generate", "Make a benchmark.",
+            example="argus research authority generate finsuperqa --out finsuperqa/",
+        ),
         Entry(
             "gap", "argus.authority.benchmarks.job:vocabulary_gap", "Measure the vocabulary gap.",
             example="argus research authority gap --benchmark cvepatchqa", show=show_gap,
@@ -139,7 +142,6 @@ benchmarks = Group(
 )  # fmt: skip
 
 
-@example("argus research authority generate finsuperqa --out finsuperqa/")
 @with_blocks
 def generate(
     name: Annotated[str, typer.Argument(help="finsuperqa, cvepatchqa or legalprecedentqa.")],

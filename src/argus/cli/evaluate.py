@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from argus.cli import output
-from argus.cli.groups import example
 from argus.cli.places import check_inputs
 from argus.cli.signatures import with_blocks
 from argus.corpora import CorpusName, NamedCorpus
@@ -21,7 +20,6 @@ from argus.retrievers.config import PANEL as RETRIEVER
 from argus.settings import CORPUS, INDEX, TOP_K, Doc, Ge, Le, Option, TopK, settings_of
 
 
-@example("argus evaluate --queries queries.jsonl --qrels qrels.tsv --index index/ --out judged/")
 @with_blocks
 def evaluate(
     context: typer.Context,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from argus.cli import output
-from argus.cli.groups import example
 from argus.cli.signatures import with_blocks
 from argus.devices import Device
 from argus.encoders.config import EncoderConfig
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 SNIPPET = 160
 
 
-@example("argus explain 'which one is about rivers?' d7 --index index/")
 @with_blocks
 def explain(
     *,

@@ -9,14 +9,12 @@ from typing import Annotated
 import typer
 
 from argus.cli import output
-from argus.cli.groups import example
 from argus.cli.signatures import with_blocks
 from argus.evaluation.gate import GateBounds
 from argus.jobs import options as o
 from argus.settings import Writes
 
 
-@example("argus gate report/ --max-low-rps-share 0.5")
 @with_blocks
 def gate(
     folders: Annotated[

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from itertools import takewhile
-from typing import Any, TypeVar
+from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from argus.cli.config import refuse_empty, refuse_second_config
-
-C = TypeVar("C", bound=Callable[..., Any])
 
 # The paragraphs of a docstring from which on it speaks of parameters and errors.
 PYTHON = re.compile(r"(\w+(, \w+)*: |Raises |Args:)")
@@ -24,11 +22,11 @@ HELP = {"help_option_names": ["-h", "--help"]}
 HELP_ALL, MAX_OPTIONS = "--help-all", 12  # options that `--help` shows
 
 
-def example(line: str) -> Callable[[C], C]:
-    """Give a command the example that its help opens with. A test runs it as it stands."""
+def example(line: str) -> Callable[[Any], Any]:
+    """Give a command its example."""
 
-    def put(command: C) -> C:
-        vars(command)["example"] = line
+    def put(command: Any) -> Any:
+        command.example = line
         return command
 
     return put
@@ -66,7 +64,7 @@ class Command(TyperCommand):
 
 
 class Group(typer.Typer):
-    """A group of commands. The help of each opens with its example.
+    """A group of commands.
 
     first: the command that is meant where the group is given none of its own, as in
     `argus traffic LOG` for `argus traffic audit LOG`. entries: its commands, where each is loaded
@@ -83,22 +81,6 @@ class Group(typer.Typer):
             add_completion=False,
             context_settings=HELP,
         )
-
-    def command(self, name: str | None = None, **options: Any) -> Callable[[C], C]:
-        """Register a command under its name, or the function's."""
-
-        def register(command: C) -> C:
-            paragraphs = (inspect.getdoc(command) or "").split("\n\n")
-            shown = takewhile(lambda text: not PYTHON.match(text), paragraphs)
-            doc = "\n\n".join(" ".join(text.split()) for text in shown)
-            line = getattr(command, "example", None)
-            options["help"] = f"Example: {line}\n\n{doc}" if line else doc
-            options["short_help"] = doc.partition("\n\n")[0]
-            options.setdefault("cls", Command)
-            super(Group, self).command(name, **options)(command)
-            return command
-
-        return register
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,20 +103,24 @@ class Entry:
     estimate: str = ""
 
     def load(self) -> Any:
-        """Return the command that typer makes of it."""
+        """Return the command that typer makes of it. Its help opens with the example."""
         is_job = self.home.startswith("argus.")
         command = _loaded(self.home if is_job else f"argus.cli.{self.home}")
-        if is_job:
-            from argus.cli.signatures import command_of
-
-            cost = _loaded(self.estimate) if self.estimate else None
-            command = example(self.example)(command_of(command, self.then, self.show, cost))
         if isinstance(command, Group):
             group: Any = typer.main.get_group(command)
             group.name = self.name
             return group
-        alone = Group(self.help)
-        alone.command(self.name)(command)
+        if is_job:
+            from argus.cli.signatures import command_of
+
+            cost = _loaded(self.estimate) if self.estimate else None
+            command = command_of(command, self.then, self.show, cost)
+        command.example = self.example or getattr(command, "example", "")
+        paragraphs = (inspect.getdoc(command) or "").split("\n\n")
+        shown = takewhile(lambda text: not PYTHON.match(text), paragraphs)
+        help = "\n\n".join([f"Example: {command.example}", *(" ".join(p.split()) for p in shown)])
+        alone = typer.Typer(add_completion=False, context_settings=HELP)
+        alone.command(self.name, help=help, short_help=self.help, cls=Command)(command)
         return typer.main.get_command(alone)
 
     def listed(self) -> TyperCommand:

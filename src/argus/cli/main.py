@@ -11,7 +11,7 @@ from typing import NoReturn
 import typer
 
 from argus.cli import output
-from argus.cli.groups import HELP, Entry, Group, lazy_group
+from argus.cli.groups import HELP, Entry, lazy_group
 from argus.cli.streams import (
     GONE,
     INTERRUPTED,
@@ -42,7 +42,10 @@ def show_report(report: Path, as_json: bool) -> None:
 
 # All commands, in the order and under the headings of `argus --help`.
 COMMANDS = (
-    Entry("init", "start:init", "Three questions, then argus.toml.", START),
+    Entry(
+        "init", "start:init", "Three questions, then argus.toml.", START,
+        example="argus init --corpus docs.jsonl",
+    ),
     Entry(
         "doctor", "argus.health:check_up", "What is here, and what to mend.", START,
         example="argus doctor --corpus docs.jsonl",
@@ -55,14 +58,27 @@ COMMANDS = (
         "check", "argus.checks:check", "Which documents are never found, and which are stale.",
         ANSWERS, example="argus check --corpus docs.jsonl --out report/",
     ),
-    Entry("explain", "explain:explain", "Search, or why one document does not come back.", ANSWERS),
-    Entry("evaluate", "evaluate:evaluate", "Ask judged questions; compare two systems.", ANSWERS),
-    Entry("tune", "main:tune", "Try what may help, keep it, undo it.", ANSWERS),
+    Entry(
+        "explain", "explain:explain", "Search, or why one document does not come back.", ANSWERS,
+        example="argus explain 'which one is about rivers?' d7 --index index/",
+    ),
+    Entry(
+        "evaluate", "evaluate:evaluate", "Ask judged questions; compare two systems.", ANSWERS,
+        example="argus evaluate --queries queries.jsonl --qrels qrels.tsv --index index/ "
+        "--out judged/",
+    ),
+    Entry("tune", "tune:app", "Try what may help, keep it, undo it.", ANSWERS),
     Entry("traffic", "traffic:app", "What people really ask, and how often it fails.", ANSWERS),
-    Entry("gate", "gate:gate", "Check results against bounds, for CI.", CURRENT),
+    Entry(
+        "gate", "gate:gate", "Check results against bounds, for CI.", CURRENT,
+        example="argus gate report/ --max-low-rps-share 0.5",
+    ),
     Entry("authority", "authority:app", "Never serve a superseded document as current.", CURRENT),
     Entry("index", "index:app", "Build and change indexes.", CURRENT),
-    Entry("serve", "serve:serve", "A page and a service over your results.", CURRENT),
+    Entry(
+        "serve", "serve:serve", "A page and a service over your results.", CURRENT,
+        example="argus serve report/ --port 8765",
+    ),
     Entry(
         "report", "argus.reports:write_report", "Make the page of a folder of results.", CURRENT,
         example="argus report report/", show=show_report,
@@ -70,20 +86,6 @@ COMMANDS = (
     Entry("research", "research:app", "The methods of the papers, and large jobs.", RESEARCH),
 )  # fmt: skip
 
-tune = Group(
-    "Try what may help a retriever, keep what is proven, undo it.",
-    entries=(
-        Entry(
-            "try",
-            "argus.repair.job:repair_index",
-            "Try the remedies; keep what is proven.",
-            example="argus tune try --index index/ --queries queries.jsonl --qrels qrels.tsv",
-        ),
-        Entry("apply", "tune_apply:apply", "Apply one remedy, with a receipt."),
-        Entry("list", "tune:list_", "Show the remedies in an index or a store."),
-        Entry("undo", "tune:undo", "Remove exactly what a remedy added."),
-    ),
-)
 app = typer.Typer(
     name="argus",
     cls=lazy_group(COMMANDS),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from argus.cli import output
-from argus.cli.groups import Entry, Group, example
+from argus.cli.groups import Entry, Group
 from argus.cli.signatures import with_blocks
 from argus.commands import command
 from argus.jobs import options as o
@@ -77,13 +77,15 @@ app = Group(
             "suite", "argus.suite.job:run_suite", "Retrievers x remedies x tasks.",
             example="argus research suite suite.toml --out suite/",
         ),
-        Entry("reproduce", "research:reproduce", "A paper's table, beside ours."),
+        Entry(
+            "reproduce", "research:reproduce", "A paper's table, beside ours.",
+            example="argus research reproduce car-9 --out reproduced/",
+        ),
         Entry("kb", "research:kb", "Knowledge bases of dumps, triples, pages."),
     ),
 )  # fmt: skip
 
 
-@example("argus research reproduce car-9 --out reproduced/")
 @with_blocks
 def reproduce(
     name: Annotated[str | None, Option(argument="NAME")] = None,

@@ -7,14 +7,12 @@ from typing import Annotated
 
 import typer
 
-from argus.cli.groups import example
 from argus.cli.signatures import with_blocks
 from argus.evaluation.config import ChunkedCorpus
 from argus.retrievers.config import AskingConfig, NamedRetriever
 from argus.service.config import RecordsOptions, Searched, ServeConfig, bound_compiled_code
 
 
-@example("argus serve report/ --port 8765")
 @with_blocks
 def serve(
     *,

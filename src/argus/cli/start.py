@@ -9,7 +9,6 @@ from pathlib import Path
 import typer
 
 from argus.cli import output
-from argus.cli.groups import example
 from argus.cli.signatures import with_blocks
 from argus.corpora import StoreCorpus, named
 from argus.data.fields import FieldNames
@@ -34,7 +33,6 @@ QUESTIONS = "Which questions are known? A file; Enter: none"
 JUDGEMENTS = "Which documents answer them? A file (BEIR or TREC); Enter: not judged"
 
 
-@example("argus init --corpus docs.jsonl")
 @with_blocks
 def init(
     *,

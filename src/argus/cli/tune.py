@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from argus.cli import output
-from argus.cli.groups import example
+from argus.cli.groups import Entry, Group
 from argus.cli.signatures import with_blocks
 from argus.commands import command
 from argus.errors import InputError
@@ -20,6 +20,26 @@ from argus.stores.spec import StoreConfig, refuse_unread
 
 if TYPE_CHECKING:
     from argus.remedies.remedy_result import RemedyResult
+
+
+app = Group(
+    "Try what may help a retriever, keep what is proven, undo it.",
+    entries=(
+        Entry(
+            "try", "argus.repair.job:repair_index", "Try the remedies; keep what is proven.",
+            example="argus tune try --index index/ --queries queries.jsonl --qrels qrels.tsv",
+        ),
+        Entry("apply", "tune_apply:apply", "Apply one remedy, with a receipt."),
+        Entry(
+            "list", "tune:list_", "Show the remedies in an index or a store.",
+            example="argus tune list --index index/",
+        ),
+        Entry(
+            "undo", "tune:undo", "Remove exactly what a remedy added.",
+            example="argus tune undo expand-robust-3f2a91c4 --index index/",
+        ),
+    ),
+)  # fmt: skip
 
 
 def collection_of(options: Mapping[str, object]) -> str | None:
@@ -119,7 +139,6 @@ def show_remedy(result: RemedyResult, as_json: bool) -> None:
     output.show(result, as_json=as_json, then=f"To undo it: {undo}")
 
 
-@example("argus tune undo expand-robust-3f2a91c4 --index index/")
 @with_blocks
 def undo(
     remedy: Annotated[str, typer.Argument(help="Id of the remedy, as its receipt names it.")],
@@ -146,7 +165,6 @@ def undo(
         typer.echo(f"{other} left out views that this one held: run its command again to add them")
 
 
-@example("argus tune list --index index/")
 @with_blocks
 def list_(place: RemedyPlace, json: o.AsJson = False) -> None:
     """Show the remedies in an index, oldest first; or those in a store, by id."""

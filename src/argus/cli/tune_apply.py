@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from argus.cli import output
-from argus.cli.groups import Entry, Group, example
+from argus.cli.groups import Entry, Group
 from argus.cli.signatures import with_blocks
 from argus.cli.tune import RepairedPlace, refuse, show_remedy
 from argus.devices import Device
@@ -22,7 +22,10 @@ from argus.settings import OUTPUT, Options, Without
 apply = Group(
     "Apply one remedy to an index or a store, with a receipt.",
     entries=(
-        Entry("blend", "tune_apply:blend", "Mix sentences, a hub correction and BM25 in."),
+        Entry(
+            "blend", "tune_apply:blend", "Mix sentences, a hub correction and BM25 in.",
+            example="argus tune apply blend --index index/",
+        ),
         Entry(
             "expand", "argus.remedies.expansion:expand_index",
             "Join documents at risk with what a knowledge base says.",
@@ -56,7 +59,6 @@ apply = Group(
 NOT_OF_STORES = ("model", "device", "trust_remote_code", "batch_size", "concurrency")
 
 
-@example("argus tune apply blend --index index/")
 @with_blocks
 def blend(
     place: RepairedPlace,
