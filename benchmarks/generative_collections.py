@@ -10,11 +10,10 @@ from argus.data.types import Qrels, Query
 from argus.generative.decode import Seq2Seq
 from argus.generative.index import NgramIndex
 from argus.generative.index.job import build_ngrams
-from argus.generative.settings import GenerativeTrainConfig, NgramBuildConfig, learning
+from argus.generative.settings import GenerativeTrainConfig, LearningConfig, NgramBuildConfig
 from argus.generative.training.job import GenerativeTrainResult, train_generative
 from benchmarks.generative_quality import (
     DEMO_MINUTES,
-    SCRATCH,
     TOKENIZER,
     TRAINING,
     WIKI2_MINUTES,
@@ -63,7 +62,7 @@ def untaught(name: str, minutes: float) -> tuple[NgramIndex, GenerativeTrainResu
     index = build_ngrams(
         corpus, out=home / "index", config=NgramBuildConfig(tokenizer=TOKENIZER)
     ).index
-    training = learning(SCRATCH, max_minutes=TRAINING * minutes)
+    training = LearningConfig(max_minutes=TRAINING * minutes)
     trained = train_generative(
         corpus, index=home / "index", out=home / "train",
         config=GenerativeTrainConfig(training=training),

@@ -24,7 +24,6 @@ KEPT = {
     "texts": ("gold_adjacent",),
     "corpus": ("coverage",),
     "replay": ("pruned", "replay_ranks"),
-    "ablations": ("ablations",),
     "correlations": ("correlations",),
 }
 """Tables that go into the results."""

@@ -29,7 +29,7 @@ from argus.generative import Decoding, NgramBuildConfig, NgramSearchConfig, Scor
 from argus.generative.index import NgramIndex
 from argus.generative.index.job import build_ngrams
 from argus.generative.search import search_ngrams
-from argus.generative.settings import Format, GenerativeTrainConfig, Mode, ScratchSize, learning
+from argus.generative.settings import GenerativeTrainConfig, LearningConfig, Mode, ScratchSize
 from argus.generative.training.job import GenerativeTrainResult, train_generative
 from argus.generative.training.model import new_network, save_network
 from argus.indexes.lexical import LexicalIndex
@@ -68,7 +68,7 @@ def wiki2_model(
         corpus, index=home / "index", queries=corpus / "queries.jsonl",
         qrels=corpus / "qrels" / "test.tsv", out=home / "train",
         config=GenerativeTrainConfig(
-            hold_out=HELD_OUT, training=learning(SCRATCH, max_minutes=TRAINING * minutes)
+            hold_out=HELD_OUT, training=LearningConfig(max_minutes=TRAINING * minutes)
         ),
     )  # fmt: skip
     return index, trained, read_queries(home / "train" / "held_out.jsonl")[:ASKED]
@@ -120,7 +120,7 @@ def demo_model(
     )  # fmt: skip
     trained = train_generative(
         corpus, index=home / "index", out=home / "train", pseudo_queries=expansions,
-        config=GenerativeTrainConfig(training=learning(SCRATCH, max_minutes=TRAINING * minutes)),
+        config=GenerativeTrainConfig(training=LearningConfig(max_minutes=TRAINING * minutes)),
     )  # fmt: skip
     return corpus, trained, read_queries(corpus / "queries.jsonl")
 
@@ -161,7 +161,7 @@ def ask(
     name = f"{mode}-{index}-{model.parent.name}-{model.name}"
     out = home / (name if beams == Decoding.beams else f"{name}-{beams}")
     config = NgramSearchConfig(
-        model=model, mode=mode, k=100, formats=(Format.TREC,), decoding=Decoding(beams=beams),
+        model=model, mode=mode, k=100, decoding=Decoding(beams=beams),
         scoring=PUBLISHED,
     )  # fmt: skip
     search_ngrams(home / index, asked, out=out, config=config)

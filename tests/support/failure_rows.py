@@ -5,7 +5,7 @@ import pyarrow as pa
 
 from argus.data.folders import ArtifactFolder
 from argus.generative.failures.diagnosis import derived, diagnose, outcome, spreads, taxonomy
-from argus.generative.failures.measures import COLUMNS, LENGTHS
+from argus.generative.failures.measures import COLUMNS
 from argus.generative.failures.tables import figures
 from argus.jobs.workspace import Record
 from argus.reports import write_report
@@ -39,21 +39,11 @@ def question(i, rng, *, queries, full):
         "diversity": 0.4 + 0.4 * noise, "title_repetition": int(1 + 9 * noise),
         "keys_correct": 0.2, "keys_wrong": 0.5, "keys_shared": 0.3,
         "weight_correct": 30 + noise, "weight_wrong": 20 + noise, "weight_shared": 60 + noise,
-        "length_ngrams": [400, 50, 20, 9, 4, 2, 1, 1, 0, 0, 1],
-        "length_weight": [900.0, 700, 500, 250, 90, 40, 20, 20, 0, 0, 60],
-        "length_counted": [400, 50, 20, 9, 4, 2, 1, 1, 0, 0, 1],
-        "length_log_frequency": [1900.0, 150, 40, 9, 2, 1, 0, 0, 0, 0, 0],
         "answer_outcome": "hit" if correct else "unannotated" if answered else "absent",
         "answer_rank": None if correct or not answered else 3,
         "gold_holds_answer": int(noise < 0.9), "gold_terms": int(6 * noise),
         "gold_adjacent": int(noise < 0.7),
     }  # fmt: skip
-    assert len(row["length_ngrams"]) == LENGTHS
-    for what in ("titles", "queries", "unigrams"):
-        gone = what != "queries" or queries  # else there is nothing to leave out
-        row |= {f"r_precision_without_{what}": (1 - hard) * (0.9 if gone else 1),
-                f"hit_1_without_{what}": int(rank == 1 and (noise < 0.8 or not gone)),
-                f"hit_k_without_{what}": int(correct)}  # fmt: skip
     if full:
         row |= {
             "coverage": 0.6 + 0.4 * noise, "pieces": int(1 + 6 * hard * noise),
@@ -104,7 +94,7 @@ def system(name, rows, **changed):
     outcomes = [outcome(row) for row in rows]
     table = pa.Table.from_pylist(rows, schema=pa.schema(list(COLUMNS.items())))
     told = {
-        "name": name, "file": f"/data/{name}.json", "broken": None, "problems": [],
+        "name": name, "file": f"/data/{name}.json", "problems": [],
         "questions": {
             "total": len(rows), "judged": len(rows) - outcomes.count("not judged"),
             "failed": outcomes.count("failed"), "late": outcomes.count("late"),
@@ -133,7 +123,7 @@ def written(tmp_path, systems, *, comparison=None, needs=(), judge=None, replaye
     summary = {
         "k": K, "correct": "annotated", "tokens": "words", "systems": [told for told, _ in systems],
         "taxonomy": [{f: getattr(mode, f) for f in fields} for mode in taxonomy()],
-        "comparison": comparison, "needs": list(needs), "judge": judge, "unjudged": None,
+        "comparison": comparison, "needs": list(needs), "judge": judge,
         "replayed": list(replayed) or [None for _ in systems],
     }  # fmt: skip
     listed = pa.list_(pa.string())

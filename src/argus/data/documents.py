@@ -3,9 +3,6 @@
 BEIR folders hold `corpus.jsonl`, `queries.jsonl` and `qrels/test.tsv` (Thakur et al., 2021).
 DPR JSON, as SEAL and MINDER write it, is one list of `{question, answers, ctxs: [{title, text,
 score, passage_id, keys}]}`, where keys are `[[n-gram, occurrences in the corpus, weight], ...]`.
-KILT JSONL has a line per question: `{id, input, output: [{provenance: [{title, text, score,
-passage_id, meta}]}]}`. Its passages read `title @@ body`, their n-grams are in `meta.keys`, and
-there is no `wikipedia_id`, which KILT's own scorer reads: passages need not be pages.
 """
 
 from __future__ import annotations
@@ -51,7 +48,6 @@ EXPANSIONS = "expansions.jsonl"  # pseudo-queries and summaries, beside a corpus
 BEIR_FILES = ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
 
 INDENT = 4  # of the published DPR files
-TITLE_END = " @@ "
 TOPIC_ID_FIELDS = ("id", "_id", "query_id", "qid")
 FORM = '[{"question": "...", "answers": ["..."]}, ...], or one such object per line'
 BLOCK = 1 << 20  # characters that are read at once
@@ -433,45 +429,25 @@ def _answers(row: Row) -> tuple[str, ...]:
     return tuple(answers)
 
 
-def write_dpr(path: Path, results: Iterable[DprResult], *, indent: int | None = INDENT) -> Path:
+def write_dpr(path: Path, results: Iterable[DprResult]) -> Path:
     """Write results as they come, the file whole or not at all. Return the path.
 
-    The topic's own fields come first, then ctxs. indent: spaces per level, or None for one line per
-    question. Holds one result in memory.
+    The topic's own fields come first, then ctxs. Holds one result in memory.
     """
-    margin = " " * (indent or 0)
+    margin = " " * INDENT
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         file.write("[")
         for number, result in enumerate(results):
             topic = result.topic
             own = {"id": topic.query.id, "question": topic.query.text, "answers": topic.answers}
             rest = {name: value for name, value in topic.given.items() if name not in own}
-            rest["ctxs"] = [{**_context(p, p.text), "keys": p.keys} for p in result.passages]
-            text = json.dumps(own | rest, ensure_ascii=False, allow_nan=False, indent=indent)
+            names = ("title", "text", "score", "passage_id", "keys")
+            rest["ctxs"] = [{name: getattr(p, name) for name in names} for p in result.passages]
+            text = json.dumps(own | rest, ensure_ascii=False, allow_nan=False, indent=INDENT)
             # Line breaks within texts are escaped: these are the ones of the layout.
             file.write("," * bool(number) + f"\n{margin}" + text.replace("\n", f"\n{margin}"))
         file.write("\n]\n")
     return path
-
-
-def write_kilt(path: Path, results: Iterable[DprResult]) -> Path:
-    """Write one line per question as they come, the file whole or not at all. Return the path."""
-
-    def line(result: DprResult) -> dict[str, object]:
-        provenance = [
-            {**_context(p, f"{p.title}{TITLE_END}{p.text}"), "meta": {"keys": p.keys}}
-            for p in result.passages
-        ]
-        query = result.topic.query
-        return {"id": query.id, "input": query.text, "output": [{"provenance": provenance}]}
-
-    write_jsonl(path, map(line, results))
-    return path
-
-
-def _context(passage: DprPassage, text: str) -> dict[str, object]:
-    id_, score = passage.passage_id, passage.score
-    return {"title": passage.title, "text": text, "score": score, "passage_id": id_}
 
 
 def _short(value: object) -> str:

@@ -1,15 +1,15 @@
 """Write answers to disk as they come, so that a killed search resumes after the last whole one.
 
 A JSONL file. Its first line names the search and its settings, and how the border between passages
-is written in the texts of n-grams. Each other line is one question with
-its hits. It is read by position, so no more than one answer is in memory.
+is written in the texts of n-grams. Each other line is one question with its hits. It is read by
+position, so no more than one answer is in memory.
 """
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,13 +17,12 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from argus.data.documents import INDENT, DprPassage, DprResult, write_dpr, write_kilt
+from argus.data.documents import DprPassage, DprResult, write_dpr
 from argus.data.folders import ArtifactFolder
 from argus.data.reading import parse_json, reading
 from argus.data.runs import ranking, write_run
 from argus.data.types import Document, Query, Topic
 from argus.errors import InputError
-from argus.generative.settings import Format
 
 
 class HitKey(NamedTuple):
@@ -81,7 +80,21 @@ class AnswerFile:
             header = file.readline()
             if not header.endswith(b"\n"):
                 return  # killed before there was one
-            self._check_header(header)
+            with _reading(self.path):
+                stored = parse_json(header)["settings"]
+                names = [*self.settings, *(name for name in stored if name not in self.settings)]
+            other = [name for name in names if stored.get(name) != self.settings.get(name)]
+            if other:
+                different = ", ".join(
+                    f"{name} ({stored.get(name)!r:.40}, now {self.settings.get(name)!r:.40})"
+                    for name in other
+                )
+                raise InputError(
+                    f"holds answers of another search; different: {different}",
+                    expected="the same search as before, or a folder of its own",
+                    fix="Give another --out, or start over with --fresh.",
+                    where=self.path,
+                )
             self._end = len(header)
             for line in file:
                 if not line.endswith(b"\n"):
@@ -117,31 +130,6 @@ class AnswerFile:
             file.seek(self._places[query.id, query.text])
             return _read(self.path, file.readline())[1]
 
-    def _check_header(self, line: bytes) -> None:
-        stored = _header(self.path, line)["settings"]
-        names = [*self.settings, *(name for name in stored if name not in self.settings)]
-        other = [name for name in names if stored.get(name) != self.settings.get(name)]
-        if other:
-            differences = ", ".join(
-                f"{name} ({_shown(stored.get(name))}, now {_shown(self.settings.get(name))})"
-                for name in other
-            )
-            raise InputError(
-                f"holds answers of another search; different: {differences}",
-                expected="the same search as before, or a folder of its own",
-                fix="Give another --out, or start over with --fresh.",
-                where=self.path,
-            )
-
-
-def _header(path: Path, line: bytes) -> dict[str, Any]:
-    """Return the first line: the settings of any search, also one of an earlier version."""
-    with _reading(path):
-        header: dict[str, Any] = parse_json(line)
-        if not isinstance(header.get("settings"), dict):
-            raise ValueError("no settings in its first line")
-        return header
-
 
 def _read(path: Path, line: bytes) -> tuple[Query, Answer]:
     """Return the question of a line, and its answer."""
@@ -169,13 +157,8 @@ def _line(row: Mapping[str, object]) -> bytes:
     return (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8")
 
 
-def _shown(value: object, width: int = 40) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= width else text[:width] + "..."
-
-
 TABLE = "generative_search"
-RUN, RUN_JSON, DPR, KILT = "run.trec", "run.json", "dpr.json", "kilt.jsonl"
+RUN, RUN_JSON, DPR = "run.trec", "run.json", "dpr.json"
 SHOWN_KEYS = 5
 """N-grams shown of the first hit, in the table of questions."""
 SHARED_HITS = 10
@@ -217,35 +200,23 @@ def shown(hit: Hit, originals: Mapping[str, Document]) -> tuple[str, str]:
     return (hit.title, hit.text) if original is None else (original.title, original.text)
 
 
-def write_results(
-    results: Results, folder: ArtifactFolder, formats: Iterable[Format], *, compact: bool
-) -> dict[str, str]:
-    """Write the results in every format. Return the files by format.
+def write_results(results: Results, folder: ArtifactFolder) -> dict[str, str]:
+    """Write the results as DPR JSON and as a run. Return the files by format.
 
     A run whose ids hold white space, which no TREC file can, is written as JSON.
     """
-    files = {}
-    for name in dict.fromkeys(formats):
-        if name is Format.DPR:
-            path = write_dpr(folder.own(DPR), results.dpr(), indent=None if compact else INDENT)
-        elif name is Format.KILT:
-            path = write_kilt(folder.own(KILT), results.dpr())
-        else:
-            path = _write_run(results, folder)
-        files[str(name)] = str(path)
-    return files
-
-
-def _write_run(results: Results, folder: ArtifactFolder) -> Path:
+    dpr = write_dpr(folder.own(DPR), results.dpr())
     run = {t.query.id: answer.scores() for t, answer in results}
     ids = (*run, *(doc for scores in run.values() for doc in scores))
     if all(id_.split() == [id_] for id_ in ids):
         write_run(folder.own(RUN), run)
-        (folder / RUN_JSON).unlink(missing_ok=True)
-        return folder / RUN
-    ranked = {query: {d: scores[d] for d in ranking(scores)} for query, scores in run.items()}
-    (folder / RUN).unlink(missing_ok=True)
-    return folder.write_json(RUN_JSON, ranked)
+        name, other = RUN, RUN_JSON
+    else:
+        ranked = {query: {d: scores[d] for d in ranking(scores)} for query, scores in run.items()}
+        folder.write_json(RUN_JSON, ranked)
+        name, other = RUN_JSON, RUN
+    (folder / other).unlink(missing_ok=True)
+    return {"dpr": str(dpr), "run": str(folder / name)}
 
 
 def questions_table(results: Results) -> pa.Table:

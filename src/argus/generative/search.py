@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from argus.corpora import NamedCorpus
 from argus.corpora.opening import CorpusSource, open_corpus
@@ -16,6 +16,8 @@ from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Query, Topic
 from argus.data.writing import one_writer
+from argus.devices import Device
+from argus.errors import InputError
 from argus.generative.folders import index_folder, is_from_scratch, manifest_of, need_model
 from argus.generative.index import NgramIndex, check_corpus
 from argus.generative.results import (
@@ -31,10 +33,12 @@ from argus.generative.results import (
 )
 from argus.generative.settings import NgramSearchConfig
 from argus.indexes.lexical import check_query
+from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import model_hash
 from argus.reports import write_report
+from argus.settings import CORPUS, Ge, Option, Without, Writes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,6 +82,57 @@ class SearchResult(Result):
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
         return headline(self.summary)
+
+
+def search(
+    index: Annotated[Path | str, Option(argument="INDEX")],
+    *,
+    config: NgramSearchConfig,
+    queries: Path | str | None = None,
+    query: str | None = None,
+    out: Annotated[
+        Path | str | None,
+        Option(default=""),
+        Writes(lambda options: None if options["query"] is not None else o.OUT),
+    ] = None,
+    kind: Annotated[TopicFormat, Option(("--topics",))] = TopicFormat.AUTO,
+    corpus: Annotated[NamedCorpus | None, CORPUS] = None,
+    device: Annotated[Device, Option(panel="Decoding")] = None,
+    fields: Annotated[FieldNames | None, Without("template")] = None,
+    limit: Annotated[int | None, Ge(1)] = None,
+    fresh: o.Fresh = False,
+) -> SearchResult | dict[str, Any]:
+    """Rank passages by the n-grams that a language model writes for a question.
+
+    Writes OUT/dpr.json (with the n-grams of each passage) and run.trec (run.json where ids hold
+    white space), answers.jsonl, from which a killed search goes on, summary.json, manifest.json and
+    report.html. The run is one that argus evaluate and authority lint take.
+
+    query: answered as `ask` does where there is no `out`.
+
+    Args:
+        index: Folder that argus research generative build wrote.
+        queries: Questions: DPR JSON, dpr_qas, KILT JSONL, BEIR (a file or its folder).
+        query: One question, in words.
+        out: Folder for the results; default argus-out, and nowhere for --query.
+        kind: How --queries is read: auto, dpr, dpr_qas, kilt, queries.
+        corpus: What was indexed: shows its exact texts, not those that the tokens make.
+        limit: Only the first so many questions.
+    """
+    if (queries is None) == (query is None):
+        raise InputError(
+            "neither --queries nor --query" if query is None else "--queries and --query",
+            expected="one of them: a file of questions, or one question",
+            fix="Give --queries FILE, or --query 'words'.",
+            where="--queries",
+        )
+    if query is not None and out is None:
+        return ask(index, query, config=config, corpus=corpus, fields=fields, device=device)
+    asked = queries if query is None else [Topic(Query("query", query))]
+    return search_ngrams(
+        index, asked or [], config=config, out=out or o.OUT, kind=kind, corpus=corpus,
+        fields=fields, limit=limit, device=device, fresh=fresh,
+    )  # fmt: skip
 
 
 @one_writer
@@ -147,7 +202,7 @@ def search_ngrams(
 
     results = Results(topics, read, originals)
     with record.timed("writing"):
-        files = write_results(results, folder, config.formats, compact=config.compact)
+        files = write_results(results, folder)
         folder.write_table(TABLE, questions_table(results), csv=True)
     hits = keys = answered = 0
     for _, answer in results:

@@ -208,8 +208,7 @@ class GenerativeSearcher:
                 written, first = self._decode(source, view.search)
                 unigrams = first if view.name == BODY else unigrams
                 of_view = [self._keys_of(view, hypotheses) for hypotheses in written]
-            if self.decoding.rescore or view.search is None:
-                of_view = self.rescored(view, of_view, sources, places[view.rescored_by])
+            of_view = self.rescored(view, of_view, sources, places[view.rescored_by])
             for own, scored in zip(keys, of_view, strict=True):
                 own += scored
         return [QuestionKeys(own, first) for own, first in zip(keys, unigrams, strict=True)]
@@ -298,11 +297,9 @@ class GenerativeSearcher:
         ]
 
     def _keys_of(self, view: KeyView, hypotheses: Hypotheses) -> list[Key]:
-        """Return hypotheses as keys: titles and pseudo-queries whole, unless partial are wanted."""
+        """Return hypotheses as keys: titles and pseudo-queries whole."""
         assert view.search is not None
-        whole_only = view.search.last is not None and not (
-            view.name == TITLE and self.decoding.partial_titles
-        )
+        whole_only = view.search.last is not None
         least = 1 if view.search.last is None else 2  # ` @@` alone is no title
         return [
             Key((*view.search.prefix, *ngram), min(0.0, log_probability), view.name)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from argus.errors import InputError
-from argus.llm.config import ChatConfig, LocalConfig
+from argus.llm.config import ChatConfig, LocalConfig, ModelOptions, NamedModelOptions
 from argus.python_file import file_hash, file_of
-from argus.settings import Choices, Doc, Ge, Gt, Le, Lt, Option, Seed, check_settings
+from argus.settings import Choices, Ge, Gt, Le, Lt, Option, Options, Seed, check_settings
 from argus.training.settings import LoopConfig, WarmupRatio, WeightDecay
 
 _PANEL = "Scoring"
@@ -111,8 +111,7 @@ class Decoding:
     beams: hypotheses that go on at each step. Twice as many are kept as keys. body_tokens,
     title_tokens, query_tokens: the longest n-gram of each view, markers not counted but a title's
     and a pseudo-query's closing one (the published code counts the decoder's start token, too: its
-    10, 15 and 30 are one less). rescore: each key by its view's input. own: see
-    `argus.generative.decode.beams`.
+    10, 15 and 30 are one less). own: see `argus.generative.decode.beams`.
 
     Attributes:
         beams: Width of the search.
@@ -121,8 +120,6 @@ class Decoding:
         query_tokens: Of the longest pseudo-query (minder).
         batch: Questions at once; halved when memory runs out. Changes no score.
         question_ngrams: Look up the question's own words, too.
-        rescore: Score n-grams anew, or keep what the beam search gave them.
-        partial_titles: Keep titles that were not written to their end.
         own: Your own decoding in place of the beams: FILE.py:NAME.
     """
 
@@ -134,8 +131,6 @@ class Decoding:
     question_ngrams: Annotated[
         bool, Option(("--question-ngrams/--no-question-ngrams",), panel=_DECODING)
     ] = True
-    rescore: Annotated[bool, Option(("--rescore/--no-rescore",), panel=_DECODING)] = True
-    partial_titles: Annotated[bool, Option(panel=_DECODING)] = False
     own: Annotated[str | None, Option(("--decoding",), panel=_DECODING)] = None
 
     def __post_init__(self) -> None:
@@ -185,24 +180,14 @@ class NgramBuildConfig:
             )
 
 
-class Format(StrEnum):
-    """A file of results."""
-
-    DPR = "dpr"
-    KILT = "kilt"
-    TREC = "trec"
-
-
 @dataclass(frozen=True, kw_only=True)
 class NgramSearchConfig:
-    """Settings of a search and its outputs.
+    """Settings of a search.
 
     Attributes:
         model: Folder of a seq2seq model, as argus research generative train writes it.
         mode: seal (titles and texts) or minder (pseudo-queries, too).
         k: How many passages.
-        formats: Of the results: dpr, kilt, trec.
-        compact: DPR JSON with one line per question, not indented.
     """
 
     model: Path | None = None
@@ -210,8 +195,6 @@ class NgramSearchConfig:
     k: Annotated[int, Ge(1)] = 100
     decoding: Decoding = field(default_factory=Decoding)
     scoring: Scoring = field(default_factory=Scoring)
-    formats: Annotated[tuple[Format, ...], Option(("--format",))] = tuple(Format)
-    compact: bool = False
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -230,8 +213,20 @@ MOST_QUESTIONS = 200
 """Replayed unless more are asked for. A question takes about a second."""
 _REPLAY = "Replay"
 
-Workers = Annotated[int | None, Ge(1), Doc("Processes; default: all cores.")]
-"""A command's default. A script's is 1, since more need `if __name__ == "__main__":` there."""
+
+class _JudgeOptions(NamedModelOptions):
+    """Options that say who judges unannotated passages."""
+
+    MODEL = replace(
+        ModelOptions.MODEL,
+        text="Judges passages that hold an answer but are not annotated: a model of an "
+        "OpenAI-compatible endpoint, or local:FOLDER.",
+        option=Option(("--llm",), panel="Language model"),
+    )
+
+
+PassageJudge = Annotated[ChatConfig | LocalConfig | None, Options(_JudgeOptions)]
+"""Judges passages that nobody annotated."""
 
 
 class Correct(StrEnum):
@@ -288,8 +283,7 @@ class ReplayConfig:
 class FailureConfig:
     """Inputs besides the outputs. Without them less is measured, and the report says which.
 
-    replay: searches again, with the index. llm: judges passages that nobody annotated.
-    workers: processes. None for all cores where a file is large.
+    replay: searches again, with the index.
 
     Attributes:
         k: Passages that count as read.
@@ -297,6 +291,8 @@ class FailureConfig:
         tokenizer: Folder of the tokenizer that counts tokens; default: the index's, else words.
         strict: Count as the thesis does: its tokens, markers left in, and its deciles.
         index: Folder that argus research generative build wrote.
+        workers: Processes; default: all cores where a file is large. Scripts then need
+            `if __name__ == "__main__":`.
     """
 
     k: Annotated[int, Ge(1)] = 10
@@ -305,9 +301,8 @@ class FailureConfig:
     strict: bool = False
     index: Annotated[Path | None, Option(("--corpus-index",))] = None
     replay: ReplayConfig | None = None
-    llm: ChatConfig | LocalConfig | None = None
     seed: Seed = 0
-    workers: Workers = 1
+    workers: Annotated[int | None, Ge(1)] = None
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -339,7 +334,6 @@ class FailureConfig:
             "mode": str(replay.mode) if replay and replay.mode else None,
             "beams": replay.beams if replay else None,
             "replay": replay.questions if replay else None,
-            "llm": self.llm.label if self.llm else None,
             "seed": self.seed,
         }
 
@@ -375,37 +369,67 @@ class ExampleConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearningConfig(LoopConfig):
-    """Settings of learning. See `LoopConfig`. Defaults are for a model that has been pretrained.
+class GenerativeLoop(LoopConfig):
+    """How a model learns. See `LoopConfig`. Defaults are for one that has been pretrained.
 
-    label_smoothing: share of probability spread over the vocabulary (0.1 when BART is fine-tuned).
-    None if the loss is evaluated. dtype: of computations, "float32" or "bfloat16". Weights
-    stay in float32.
+    label_smoothing: share of probability spread over the vocabulary. None if the loss is evaluated.
+    dtype: of computations. Weights stay in float32.
+    """
+
+    learning_rate: float = 3e-5
+    weight_decay: WeightDecay = 0.01
+    warmup_ratio: WarmupRatio = 0.05
+    batch_size: int = 32
+    accumulation: int = 1
+    label_smoothing: float = 0.1
+    dtype: str = "float32"
+
+
+SCRATCH_LOOP = GenerativeLoop(
+    learning_rate=1e-3, batch_size=64, label_smoothing=0.0, epochs=20, patience=10,
+    evaluate_every=200, max_minutes=25.0,
+)  # fmt: skip
+"""Default settings for a model from scratch: measured on two cores."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningConfig:
+    """Settings of learning. None stands for the default of the model's kind.
+
+    checkpoint_every_s: so much is lost at most when a run is killed.
 
     Attributes:
-        learning_rate: The highest: 1e-3 from scratch, else 3e-5.
-        batch_size: Examples at once (64, else 32); halved for want of memory.
-        accumulation: Batches per step: 1.
+        max_minutes: Time for training, all runs together; with more of it, a training goes on.
+            Default 25 from scratch, else none.
         epochs: At most: 20 from scratch, else 10.
         patience: Evaluations without a lower loss that end it: 10, else 4.
         evaluate_every: Steps, besides every epoch: 200 from scratch.
-        max_minutes: Time for training, all runs together; with more of it, a training goes on.
-            Default 25 from scratch, else none.
+        batch_size: Examples at once (64, else 32); halved for want of memory.
+        accumulation: Batches per step: 1.
+        learning_rate: The highest: 1e-3 from scratch, else 3e-5.
         label_smoothing: 0 from scratch, else 0.1.
         dtype: What is computed in: float32, bfloat16.
     """
 
-    learning_rate: Annotated[float, Gt(0), _TRAINING] = 3e-5
-    weight_decay: WeightDecay = 0.01
-    warmup_ratio: WarmupRatio = 0.05
-    batch_size: Annotated[int, Ge(1), Option(("--batch",), panel="Training")] = 32
-    accumulation: Annotated[int, Ge(1), Option(("--accumulate",), panel="Training")] = 1
-    epochs: Annotated[int, Ge(1), _TRAINING] = 10
-    patience: Annotated[int, Ge(1), _TRAINING] = 4
-    evaluate_every: Annotated[int | None, Ge(1), _TRAINING] = None
     max_minutes: Annotated[float | None, Gt(0), Option(("--minutes",), panel="Training")] = None
-    label_smoothing: Annotated[float, Ge(0), Lt(1), _TRAINING] = 0.1
+    epochs: Annotated[int | None, Ge(1), _TRAINING] = None
+    patience: Annotated[int | None, Ge(1), _TRAINING] = None
+    evaluate_every: Annotated[int | None, Ge(1), _TRAINING] = None
+    batch_size: Annotated[int | None, Ge(1), Option(("--batch",), panel="Training")] = None
+    accumulation: Annotated[int | None, Ge(1), Option(("--accumulate",), panel="Training")] = None
+    learning_rate: Annotated[float | None, Gt(0), _TRAINING] = None
+    label_smoothing: Annotated[float | None, Ge(0), Lt(1), _TRAINING] = None
     dtype: Annotated[str, Choices(("float32", "bfloat16")), _TRAINING] = "float32"
+    checkpoint_every_s: float | None = None
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+    def loop(self, model: str, seed: int) -> GenerativeLoop:
+        """Return how a model of this name learns."""
+        defaults = SCRATCH_LOOP if model == SCRATCH else GenerativeLoop()
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        return replace(defaults, seed=seed, **given)
 
 
 _SIZE = "Model from scratch"
@@ -453,9 +477,7 @@ class ScratchSize:
 
 @dataclass(frozen=True, kw_only=True)
 class GenerativeTrainConfig:
-    """Settings of the model and its training data.
-
-    training: how it learns. None for the defaults of the model's kind.
+    """Settings of the model, its training data, and how it learns.
 
     Attributes:
         model: Folder of a seq2seq model (BART, T5, ...), or scratch.
@@ -465,16 +487,16 @@ class GenerativeTrainConfig:
     model: str = SCRATCH
     size: ScratchSize = field(default_factory=ScratchSize)
     examples: ExampleConfig = field(default_factory=ExampleConfig)
-    training: LearningConfig | None = None
+    training: LearningConfig = field(default_factory=LearningConfig)
     hold_out: Annotated[int, Ge(0)] = 0
 
     def __post_init__(self) -> None:
         check_settings(self)
 
     @property
-    def learning(self) -> LearningConfig:
-        """Settings of learning."""
-        return self.training or learning(self.model)
+    def loop(self) -> GenerativeLoop:
+        """Return how the model learns."""
+        return self.training.loop(self.model, self.examples.seed)
 
 
 _RANKING = "Ranking"
@@ -485,7 +507,7 @@ _VALIDATION_SHARE = 0.1
 class GenerativeTuneConfig:
     """Settings of learning to rank. The defaults are LTRGR's, but for those of the training loop.
 
-    search: model and settings of the search. Its k and formats are not used.
+    search: model and settings of the search. Its k is not used.
     rank_weight: 1 / lambda of the paper, whose lambda of 1,000 weighs the loss of writing.
 
     Attributes:

@@ -377,7 +377,7 @@ def _make_outputs(place: Place) -> tuple[list[Path], Path]:
     from argus.generative import settings
     from argus.generative.index.job import build_ngrams
     from argus.generative.search import search_ngrams
-    from argus.generative.settings import GenerativeTrainConfig, learning
+    from argus.generative.settings import GenerativeTrainConfig, LearningConfig
     from argus.generative.training.job import train_generative
 
     corpus, home = place.stdlib, place.shared / "generative"
@@ -387,12 +387,12 @@ def _make_outputs(place: Place) -> tuple[list[Path], Path]:
     build_ngrams(corpus, out=index, config=config, pseudo_queries=pseudo)
     model = train_generative(
         corpus, index=index, out=home / "train", pseudo_queries=pseudo,
-        config=GenerativeTrainConfig(training=learning("scratch", max_minutes=place.minutes)),
+        config=GenerativeTrainConfig(training=LearningConfig(max_minutes=place.minutes)),
     ).model  # fmt: skip
     folders = [home / str(mode) for mode in settings.Mode]
     for mode, folder in zip(settings.Mode, folders, strict=True):
         search = settings.NgramSearchConfig(
-            model=model, mode=mode, k=100, formats=(settings.Format.DPR,),
+            model=model, mode=mode, k=100,
             scoring=settings.Scoring().for_model(scratch=False),
         )  # fmt: skip
         search_ngrams(index, corpus / "queries.jsonl", out=folder, config=search)

@@ -36,15 +36,12 @@ def test_a_run_of_other_questions_or_another_corpus_is_refused(argus, ready, tmp
     assert "none of its documents is in --corpus" in analyse(argus, run, *texts, code=2).err
 
 
-def test_a_truncated_file_is_analysed_up_to_the_break(argus, tmp_path):
+def test_a_file_that_breaks_off_is_refused(argus, tmp_path):
     whole = write_output(tmp_path / "seal.json", two_of_three()).read_text()
     (tmp_path / "seal.json").write_text(whole[: whole.index('"Who wrote c?"') + 30])
     ran = analyse(argus, tmp_path / "seal.json", code=2)
-    assert "the report lacks something: " in ran.err
-    assert "seal: 2 questions, 2 judged" in ran.out
-    assert len(rows(tmp_path)) == 2
-    assert summary(tmp_path)["systems"][0]["broken"]
-    assert (tmp_path / "out" / "report.html").is_file()
+    assert "seal.json: broken JSON (it breaks off at item [2])" in ran.err
+    assert not (tmp_path / "out").exists()
 
 
 def test_what_is_missing_is_not_applicable_and_never_zero(argus, tmp_path):

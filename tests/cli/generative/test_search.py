@@ -25,7 +25,6 @@ def search(argus, ready):
         (("--queries", "none.json"), "none.json: no such file; expected a file of questions"),
         (("--queries", "."), ".: the folder holds no queries file"),
         (("--query", "a", "--mode", "sael"), "--mode: 'sael'; expected one of seal, minder"),
-        (("--query", "a", "--format", "csv"), "--format: 'csv'; expected one of dpr, kilt, trec"),
         (("--query", "a", "--length-penalty", "1"), "--length-penalty: 1.0; expected a number"),
         (("--query", "a", "--length-penalty", "1.5"), "--length-penalty: 1.5; expected a number"),
         (("--queries", "x", "--topics", "t"), "--topics: 't'; expected one of auto, dpr, dpr_qas"),

@@ -14,8 +14,8 @@ from argus.generative.index import NgramIndex
 from argus.generative.settings import (
     ExampleConfig,
     GenerativeTrainConfig,
+    LearningConfig,
     ScratchSize,
-    learning,
 )
 from argus.generative.training.job import train_generative
 from argus.training import loop
@@ -23,7 +23,7 @@ from argus.training import loop
 SIZE = ScratchSize(d_model=32, layers=1, dropout=0.0)
 EXAMPLES = ExampleConfig(validation_share=0.3)
 CONFIG = GenerativeTrainConfig(
-    size=SIZE, examples=EXAMPLES, training=learning("scratch", epochs=2, batch_size=8)
+    size=SIZE, examples=EXAMPLES, training=LearningConfig(epochs=2, batch_size=8)
 )
 
 
@@ -72,7 +72,7 @@ def test_it_writes_a_model_that_searches_the_index(run, ready, qrels):
 
 def test_a_run_that_was_killed_ends_at_the_same_model(run, monkeypatch):
     config = dataclasses.replace(
-        CONFIG, training=learning("scratch", epochs=2, batch_size=8, checkpoint_every_s=0.0)
+        CONFIG, training=LearningConfig(epochs=2, batch_size=8, checkpoint_every_s=0.0)
     )
     whole = run(config, out="whole")
     real = loop._Run.step

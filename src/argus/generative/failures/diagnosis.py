@@ -13,12 +13,11 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from argus.generative.failures.aggregates import Value
 from argus.generative.failures.judging import FAILED as NO_VERDICT
 from argus.generative.failures.judging import NO, PARTIAL, YES
 from argus.generative.failures.measures import SWITCHED_OFF, UNANNOTATED, Row, number, to_table
 from argus.generative.failures.reading import words
-from argus.generative.failures.tables import figures
+from argus.generative.failures.tables import Value, figures
 from argus.measures.intervals import newcombe
 from argus.measures.significance import paired_difference
 
@@ -153,7 +152,7 @@ def _outvoting(row: Row, k: int) -> str | None:
 
 
 def diagnose(
-    row: dict[str, Any],
+    row: Row,
     modes: Sequence[FailureMode],
     spreads: Mapping[str, Mapping[str, Any]],
     k: int,
@@ -164,6 +163,18 @@ def diagnose(
     in this run come last. row: as `derived` returns it. spreads: see there.
     """
     findings = []
+    outvoting, now, then = _outvoting(row, k), row.get("rank_now"), row.get("rank_unpruned")
+    ngrams = row.get("pruned") or 0
+    words_of = {
+        "k": k,
+        "verdict": _VERDICTS[row.get("judged")][1],
+        "dropped": f"{ngrams:,} n-gram{'' if ngrams == 1 else 's'}",
+        "now": now or "nowhere",
+        "unpruned": then or "nowhere",
+        "ranks": f"{then} instead of {now or 'nowhere'}",
+        "outvoting": _KINDS[outvoting],
+        "outvoting_rank": row.get(f"rank_without_{outvoting}"),
+    }
     for place, mode in enumerate(modes):
         value = number(row, mode.column) if mode.column else None
         if value is None or not mode.applies(value):
@@ -171,26 +182,9 @@ def diagnose(
         severity, direct = mode.severity(value), mode.is_direct(value)
         difference = spreads.get(mode.id, {}).get("difference")
         misleading = not direct and difference is not None and difference < 0
-        finding = Finding(mode, severity, _evidence(mode, row, k))
+        finding = Finding(mode, severity, mode.evidence.format(**row | words_of))
         findings.append(((not direct, misleading, -severity, place), finding))
     return [finding for _, finding in sorted(findings, key=lambda pair: pair[0])]
-
-
-def _evidence(mode: FailureMode, row: dict[str, Any], k: int) -> str:
-    ngrams = row.get("pruned") or 0
-    now, then = row.get("rank_now") or "nowhere", row.get("rank_unpruned")
-    outvoting = _outvoting(row, k)
-    words_of = {
-        "k": k,
-        "verdict": _VERDICTS[row.get("judged")][1],
-        "dropped": f"{ngrams:,} n-gram{'' if ngrams == 1 else 's'}",
-        "now": now,
-        "unpruned": then or "nowhere",
-        "ranks": f"{then} instead of {now}",
-        "outvoting": _KINDS[outvoting],
-        "outvoting_rank": row.get(f"rank_without_{outvoting}"),
-    }
-    return mode.evidence.format(**row | words_of)
 
 
 def spreads(
@@ -283,6 +277,17 @@ def system_summary(
     spread (see `spreads`), with leading (failed questions whose diagnosis begins with it), and
     not_applicable (why it is not measured, else None).
     """
+
+    def place(mode: dict[str, Any]) -> tuple[bool, int, float, float]:
+        """Sort modes that show the failure itself by the diagnoses that they lead, then traits.
+
+        Traits go by how much more often they hold for failed questions (the lower end of the
+        interval, since few questions prove little). Modes without a failed question come last.
+        """
+        failed = mode["among_failed"] or 0.0
+        least = -1.0 if mode["low"] is None else mode["low"]
+        return (not failed, -mode["leading"] if mode["direct"] else 0, -least, -failed)
+
     outcomes = Counter(outcome(row) for row in system.rows)
     leading = Counter(
         findings[0].mode.id
@@ -319,21 +324,8 @@ def system_summary(
             "found": outcomes[FOUND],
         },
         "figures": figures(to_table(system.rows), k=k, seed=seed, strict=strict),
-        "modes": sorted(of_modes, key=_explaining),
+        "modes": sorted(of_modes, key=place),
     }
-
-
-def _explaining(mode: dict[str, Any]) -> tuple[bool, int, float, float]:
-    """Return the place of a mode: those that explain most come first.
-
-    First come modes that show the failure itself and lead a diagnosis, by number of questions.
-    Then come traits, by how much more often they hold for failed questions (the lower end of the
-    interval, since few questions prove little). Modes that hold for no failed question come last.
-    """
-    failed = mode["among_failed"] or 0.0
-    least = -1.0 if mode["low"] is None else mode["low"]
-    leading = mode["leading"] if mode["direct"] else 0
-    return (not failed, -leading, -least, -failed)
 
 
 def diagnosis_table(systems: Sequence[System], paired: Sequence[Sequence[str]]) -> pa.Table:

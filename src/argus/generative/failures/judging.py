@@ -6,7 +6,7 @@ Part of `generative analyse --llm`. Every answer is kept in the ledger as it com
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -115,8 +115,7 @@ def best(verdicts: Iterable[str | None]) -> str:
     """Return the best verdict on a question's passages: YES, PARTIAL, NO, or FAILED.
 
     verdicts: None for a passage without one. FAILED means that no passage has one. A
-    passage without a verdict is ignored, so the best may be too low. `judged_open`
-    counts such passages.
+    passage without a verdict is ignored, so the best may be too low.
     """
     different = set(verdicts)
     return next((verdict for verdict in VERDICTS if verdict in different), FAILED)
@@ -137,13 +136,11 @@ class Verdicts:
     """The judge's verdicts.
 
     best: by system, then by question: the best verdict over its passages (`failed`: there is none).
-    open: also by question, how many of its passages have none.
     table: one row per passage, in the order in which they came. `verdict` is null where there is
     none, and `reason` says why. summary: counts, tokens and cost.
     """
 
     best: dict[str, dict[str, str]]
-    open: dict[str, dict[str, int]]
     table: pa.Table
     summary: dict[str, Any]
 
@@ -155,16 +152,16 @@ def judge_passages(
 ) -> Verdicts:
     """Ask about all passages of all systems, each once, within one budget.
 
-    The summary has the model, by system the verdicts on questions (incomplete: those that might
-    have a better one) and on passages (not_asked: beyond the budget), the failures as reasons with
-    their passages, and the language model's tokens and cost, None if nothing was asked.
+    The summary has the model, by system the verdicts on questions and on passages (not_asked:
+    beyond the budget), the failures as reasons with their passages, and the language model's tokens
+    and cost, None if nothing was asked.
 
     candidates: by the system's name. Only they are kept in memory. ledger: the file of answers. The
     same call goes on where an earlier one was stopped, and asks only failed ones again. A passage
     without a verdict is counted. Raises ArgusError where none of them has one, LanguageModelError
     when the endpoint cannot be used. Nothing is opened where there is nothing to ask.
     """
-    passages = _listed(candidates)
+    passages = [(system, c) for system, of_system in candidates.items() for c in of_system]
     outcomes: list[Outcome[Judgement]] = []
     spent: Answers | None = None
     if passages:
@@ -172,29 +169,60 @@ def judge_passages(
             model = RecordedModel(open_model(config, opened))
             outcomes = list(model.complete([prompt(c) for _, c in passages], schema=Judgement))
             spent = model.summary()
-        if not any(outcome.state is State.OK for outcome in outcomes):
-            raise _without_verdict(outcomes, config.label)
-    rows = [_row(system, c, o) for (system, c), o in zip(passages, outcomes, strict=True)]
-    of_system = {name: [row for row in rows if row["system"] == name] for name in candidates}
-    verdicts, left = {}, {}
-    for name, own in of_system.items():
-        by_question: dict[str, list[str | None]] = {}
+    rows: list[dict[str, Any]] = []
+    for (system, candidate), outcome in zip(passages, outcomes, strict=True):
+        judgement = outcome.value if outcome.state is State.OK else None
+        not_asked = NOT_ASKED if outcome.state is State.NOT_ASKED else ""
+        rows.append(
+            {
+                "system": system,
+                **asdict(candidate),
+                "answers": ANSWERS_PARTED_BY.join(candidate.answers),
+                "state": str(outcome.state),
+                "verdict": None if judgement is None else judgement.verdict,
+                "explanation": "" if judgement is None else judgement.explanation,
+                "reason": f"{not_asked}{outcome.reason}" if judgement is None else "",
+            }
+        )
+    if rows and all(row["verdict"] is None for row in rows):
+        first = rows[0]["reason"]
+        remedy = "raise the budget" if first.startswith(NOT_ASKED) else "see what the model answers"
+        raise ArgusError(
+            f"none of {len(rows):,} passages got a verdict of {config.label}. The first reason: "
+            f"{first.rstrip('. ')}. To mend it, {remedy} (or take another model), then run the "
+            "same command: it asks only what has no verdict. Leave the model out to analyse "
+            "without verdicts."
+        )
+    verdicts: dict[str, dict[str, str]] = {}
+    counts: dict[str, Any] = {}
+    for name in candidates:
+        own = [row for row in rows if row["system"] == name]
+        given: dict[str, list[str | None]] = {}
         for row in own:
-            by_question.setdefault(row["query_id"], []).append(row["verdict"])
-        verdicts[name] = {question: best(given) for question, given in by_question.items()}
-        left[name] = {question: given.count(None) for question, given in by_question.items()}
+            given.setdefault(row["query_id"], []).append(row["verdict"])
+        verdicts[name] = {question: best(of_question) for question, of_question in given.items()}
+        of_questions = Counter(verdicts[name].values())
+        states, of_passages = (Counter(row[part] for row in own) for part in ("state", "verdict"))
+        counts[name] = {
+            "questions": {
+                "total": len(given), **{v: of_questions[v] for v in (*VERDICTS, FAILED)},
+            },
+            "passages": {
+                "total": len(own), "ok": states["ok"], "failed": states["failed"],
+                "not_asked": states["not asked"],
+                **{v: of_passages[v] for v in VERDICTS},
+            },
+        }  # fmt: skip
     reasons = Counter(r["reason"].partition("; it begins ")[0] for r in rows if not r["verdict"])
     summary: dict[str, Any] = {
         "model": config.label,
-        "systems": {
-            name: _counts(own, verdicts[name], left[name]) for name, own in of_system.items()
-        },
+        "systems": counts,
         "failures": [
             {"reason": reason, "passages": n} for reason, n in reasons.most_common(_MAX_REASONS)
         ],
         "language_model": spent,
     }
-    return Verdicts(verdicts, left, pa.Table.from_pylist(rows, schema=SCHEMA), summary)
+    return Verdicts(verdicts, pa.Table.from_pylist(rows, schema=SCHEMA), summary)
 
 
 def estimate_judging(
@@ -203,64 +231,6 @@ def estimate_judging(
     ledger: Path | str,
 ) -> Estimate:
     """Estimate the questions and cost of `judge_passages`. Asks nothing, writes nothing."""
-    questions = [prompt(candidate) for _, candidate in _listed(candidates)]
+    questions = [prompt(candidate) for of_system in candidates.values() for candidate in of_system]
     with ledger_to_read(Path(ledger)) as opened:
         return estimate(questions, opened, config, schema=Judgement)
-
-
-def _listed(candidates: Mapping[str, Iterable[Candidate]]) -> list[tuple[str, Candidate]]:
-    return [(system, c) for system, of_system in candidates.items() for c in of_system]
-
-
-def _without_verdict(outcomes: Sequence[Outcome[Judgement]], name: str) -> ArgusError:
-    first = outcomes[0]
-    remedy = "raise the budget" if first.state is State.NOT_ASKED else "see what the model answers"
-    return ArgusError(
-        f"none of {len(outcomes):,} passages got a verdict of {name}. The first reason: "
-        f"{_reason(first).rstrip('. ')}. "
-        f"To mend it, {remedy} (or take another model), then run the same command: it asks only "
-        "what has no verdict. Leave the model out to analyse without verdicts."
-    )
-
-
-def _row(system: str, candidate: Candidate, outcome: Outcome[Judgement]) -> dict[str, Any]:
-    judgement = outcome.value if outcome.state is State.OK else None
-    return {
-        "system": system,
-        **asdict(candidate),
-        "answers": ANSWERS_PARTED_BY.join(candidate.answers),
-        "state": str(outcome.state),
-        "verdict": None if judgement is None else judgement.verdict,
-        "explanation": "" if judgement is None else judgement.explanation,
-        "reason": "" if judgement is not None else _reason(outcome),
-    }
-
-
-def _reason(outcome: Outcome[Judgement]) -> str:
-    return f"{NOT_ASKED if outcome.state is State.NOT_ASKED else ''}{outcome.reason}"
-
-
-def _counts(
-    rows: Sequence[dict[str, Any]], verdicts: Mapping[str, str], left: Mapping[str, int]
-) -> dict[str, dict[str, int]]:
-    """Return a system's counts of questions by verdict, and of passages by state and by verdict.
-
-    incomplete: questions that have a verdict below YES, and a passage without one.
-    """
-    questions, states = Counter(verdicts.values()), Counter(row["state"] for row in rows)
-    passages = Counter(row["verdict"] for row in rows)
-    open_ = (question for question, n in left.items() if n)
-    return {
-        "questions": {
-            "total": len(verdicts),
-            **{verdict: questions[verdict] for verdict in (*VERDICTS, FAILED)},
-            "incomplete": sum(verdicts[question] in (PARTIAL, NO) for question in open_),
-        },
-        "passages": {
-            "total": len(rows),
-            "ok": states[State.OK],
-            "failed": states[State.FAILED],
-            "not_asked": states[State.NOT_ASKED],
-            **{verdict: passages[verdict] for verdict in VERDICTS},
-        },
-    }

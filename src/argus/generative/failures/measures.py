@@ -1,6 +1,6 @@
 """Measure one question: its row of failures.parquet. Figures are defined in docs/autopsy.md.
 
-A function per group of columns returns those that apply. `measure` sets the others to None.
+A function per group of columns returns those that apply. The others are None.
 """
 
 from __future__ import annotations
@@ -20,25 +20,17 @@ from argus.data.types import IntArray
 from argus.generative.failures.reading import BODY, QUERY, TITLE, Case, holds_any, words
 from argus.indexes.lexical import STOP_WORDS
 
-LENGTHS = 11
-"""Bins of the length tables: n-grams of 1 to 10 tokens, and of more."""
 TOP_NGRAMS = 5
 """The heaviest n-grams of the first passage whose frequency is averaged (thesis, Table 4)."""
 
 NEGLIGIBLE = 1e-12
 """Part of a numerator. A smaller divisor counts as 0, and there is no ratio."""
 SWITCHED_OFF = ("titles", "queries", "unigrams")
-"""Ablations: n-grams with weights left out of the sums."""
+"""Kinds of keys without which a replay ranks, too."""
 
 Row = dict[str, Any]
 """One row per system and question. Columns that no question has are left out."""
-_TYPES = {
-    "text": pa.string(),
-    "int": pa.int64(),
-    "float": pa.float64(),
-    "ints": pa.list_(pa.int64()),
-    "floats": pa.list_(pa.float64()),
-}
+_TYPES = {"text": pa.string(), "int": pa.int64(), "float": pa.float64()}
 
 
 def _columns(names: str) -> dict[str, pa.DataType]:
@@ -65,17 +57,8 @@ OF_OUTPUT = _columns("""
     float: unigram_score_share title_score_share query_score_share diversity
     int: title_repetition
     float: keys_correct keys_wrong keys_shared weight_correct weight_wrong weight_shared
-    ints: length_ngrams
-    floats: length_weight length_log_frequency
-    ints: length_counted
     text: answer_outcome
     int: answer_rank gold_holds_answer gold_terms gold_adjacent
-    float: r_precision_without_titles
-    int: hit_1_without_titles hit_k_without_titles
-    float: r_precision_without_queries
-    int: hit_1_without_queries hit_k_without_queries
-    float: r_precision_without_unigrams
-    int: hit_1_without_unigrams hit_k_without_unigrams
 """)
 """Columns that need only an output file."""
 OF_INDEX = _columns("""
@@ -98,10 +81,8 @@ than 0 and were not written. The next two are of the heaviest of them. rank_: of
 now, with the pruned n-grams as keys, and without some."""
 OF_JUDGE = _columns("""
     text: judged
-    int: judged_open
 """)
-"""A language model's best verdict over unannotated passages: YES, PARTIAL, NO or failed, and how
-many passages have none."""
+"""A language model's best verdict over unannotated passages: YES, PARTIAL, NO or failed."""
 COLUMNS = OF_OUTPUT | OF_INDEX | OF_REPLAY | OF_JUDGE
 """Name to type, in the order of the table."""
 
@@ -136,47 +117,62 @@ def measure(case: Case, k: int) -> Row:
     """
     arrays = _Arrays.of(case)
     answers = [answer for answer in dict.fromkeys(map(words, case.answers)) if answer]
-    held = None  # of each of the first k texts, whether it holds an answer
-    if answers:
-        held = [hold_answer([words(p.text)], answers) for p in case.passages[:k]]
-    row = {
+    correct, views = arrays.correct.tolist(), arrays.views[arrays.ngrams]
+    titles = Counter(passage.title for passage in case.passages[:k] if passage.title)
+    row: Row = dict.fromkeys(OF_OUTPUT) | {
         "query_id": case.id,
         "question": case.question,
         "passages": len(case.passages),
         "positives": len(case.positives) if case.positives else None,
-        **_quality(case, arrays, k),
-        **_answer_quality(case, held, k),
-        **_score_sums(arrays),
-        **_title_gains(case, arrays, answers),
-        **_title_scores(case, arrays),
-        **_first_passage(case, arrays),
-        "answer_ngram_1": _answer_ngram(case, arrays.first(1), answers),
-        "answer_ngram_k": _answer_ngram(case, arrays.first(k), answers),
-        **_quantities(arrays),
-        "title_repetition": max(
-            Counter(p.title for p in case.passages[:k] if p.title).values(), default=None
-        ),
-        **_telling_keys(case, arrays, k),
-        **_by_length(arrays, k),
-        **_positive_texts(case, answers),
-        **_ablations(case, arrays, k),
+        "title_repetition": max(titles.values(), default=None),
+        "answer_ngram_1": _holds_answer_ngram(case, arrays.first(1), answers),
+        "answer_ngram_k": _holds_answer_ngram(case, arrays.first(k), answers),
     }
-    return {name: row.get(name) for name in OF_OUTPUT}
+    if case.judged:
+        r = len(case.positives or ())
+        row |= {
+            "r_precision": sum(correct[:r]) / r if r else None,
+            "hit_1": int(any(correct[:1])),
+            "hit_k": int(any(correct[:k])),
+            "first_correct": correct.index(True) + 1 if any(correct) else None,
+            "outcome": "".join("P" if one else "N" for one in [*correct, False, False][:2]),
+        }
+    if answers:  # also where nobody annotated the passage that holds one
+        held = [hold_answer([words(p.text)], answers) for p in case.passages[:k]]
+        row |= {"answer_hit_1": int(any(held[:1])), "answer_hit_k": int(any(held))}
+        if case.positives and any(correct[:k]):
+            row["answer_outcome"] = HIT
+        elif case.positives:
+            row["answer_outcome"] = UNANNOTATED if any(held) else ABSENT
+            row["answer_rank"] = held.index(True) + 1 if any(held) else None
+    if len(views):
+        row |= {
+            "ngrams_all": len(views),
+            "title_ngrams_all": int((views == IS_TITLE).sum()),
+            "query_ngrams_all": int((views == IS_QUERY).sum()),
+        }
+    return (
+        row
+        | _scores(case, arrays)
+        | _title_gains(case, arrays, answers)
+        | _first_passage(case, arrays)
+        | _telling_keys(case, arrays, k)
+        | _positive_texts(case, answers)
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Arrays:
     """A question's n-grams, and its passages' keys end to end (n_keys in all).
 
-    views: (n_ngrams,) int8, IS_TITLE, IS_BODY or IS_QUERY. lengths: (n_ngrams,) tokens.
-    counts: (n_ngrams,) float64, occurrences in the corpus, NaN where unknown. unigrams: (n_ngrams,)
-    bool. ngrams: (n_keys,) places in these four. weights: (n_keys,) float64. passages: (n_keys,) of
-    each, from 0. starts: (n_passages + 1,) the keys of passage i are starts[i] to starts[i + 1].
+    views: (n_ngrams,) int8, IS_TITLE, IS_BODY or IS_QUERY. counts: (n_ngrams,) float64,
+    occurrences in the corpus, NaN where unknown. unigrams: (n_ngrams,) bool, body n-grams of one
+    token. ngrams: (n_keys,) places in these three. weights: (n_keys,) float64. passages: (n_keys,)
+    of each, from 0. starts: (n_passages + 1,) the keys of passage i are starts[i] to starts[i + 1].
     correct: (n_passages,) bool, False where it is not known.
     """
 
     views: npt.NDArray[np.int8]
-    lengths: IntArray
     counts: Floats
     unigrams: npt.NDArray[np.bool_]
     ngrams: IntArray
@@ -188,16 +184,15 @@ class _Arrays:
     @classmethod
     def of(cls, case: Case) -> _Arrays:
         views = np.array([_CODES[ngram.view] for ngram in case.ngrams], np.int8)
-        lengths = np.array([len(ngram.tokens) for ngram in case.ngrams], np.int64)
+        is_single = np.array([len(ngram.tokens) == 1 for ngram in case.ngrams], bool)
         counts = [np.nan if ngram.count is None else ngram.count for ngram in case.ngrams]
         sizes = np.array([len(p.keys or ()) for p in case.passages], np.int64)
         keys = [passage.keys for passage in case.passages if passage.keys is not None]
         none = np.zeros(0, np.int64)
         return cls(
             views=views,
-            lengths=lengths,
             counts=np.array(counts, np.float64),
-            unigrams=(views == IS_BODY) & (lengths == 1),
+            unigrams=(views == IS_BODY) & is_single,
             ngrams=np.concatenate([none, *(key.ngrams for key in keys)]),
             weights=np.concatenate([none.astype(np.float64), *(key.weights for key in keys)]),
             passages=np.repeat(np.arange(len(sizes)), sizes),
@@ -216,48 +211,11 @@ def hold_answer(parts: Iterable[Words], answers: Sequence[Words]) -> bool:
     return any(not beginnings.isdisjoint(part) and holds_any(part, answers) for part in parts)
 
 
-def _quality(case: Case, arrays: _Arrays, k: int) -> Row:
-    """Return whether correct passages were found (thesis, §5, Table 16)."""
-    if not case.judged:
-        return {}
-    correct = arrays.correct.tolist()
-    first_two = [*correct, False, False][:2]
-    return {
-        **_ranking(case, correct, k),
-        "first_correct": correct.index(True) + 1 if any(correct) else None,
-        "outcome": "".join("P" if one else "N" for one in first_two),
-    }
+def _scores(case: Case, arrays: _Arrays) -> Row:
+    """Return sums of weights by view, and the mean weight of titles where there are some.
 
-
-def _ranking(case: Case, correct: Sequence[bool], k: int) -> Row:
-    """Return R-precision and hits of a ranking of the passages: whether each is correct."""
-    r = len(case.positives or ())
-    return {
-        "r_precision": sum(correct[:r]) / r if r else None,
-        "hit_1": int(any(correct[:1])),
-        "hit_k": int(any(correct[:k])),
-    }
-
-
-def _answer_quality(case: Case, held: Sequence[bool] | None, k: int) -> Row:
-    """Return whether texts hold an answer, also where nobody annotated it (thesis, Table 9).
-
-    No outcome without positives: where correctness goes by answers, nobody annotated anything.
+    A part never exceeds its whole: both add up the same sums.
     """
-    if held is None:
-        return {}
-    row: Row = {"answer_hit_1": int(any(held[:1])), "answer_hit_k": int(any(held))}
-    if not case.positives:
-        return row
-    if any(passage.correct for passage in case.passages[:k]):
-        return row | {"answer_outcome": HIT}
-    if any(held):
-        return row | {"answer_outcome": UNANNOTATED, "answer_rank": held.index(True) + 1}
-    return row | {"answer_outcome": ABSENT}
-
-
-def _score_sums(arrays: _Arrays) -> Row:
-    """Return sums of weights by view. A part never exceeds its whole: both add up the same sums."""
     of_correct = arrays.correct[arrays.passages]
     groups = arrays.views[arrays.ngrams] * 2 + of_correct
     sums = np.bincount(groups, arrays.weights, minlength=6).astype(np.float64)
@@ -271,7 +229,13 @@ def _score_sums(arrays: _Arrays) -> Row:
         if applies:
             row[whole] = title + body + query
             row |= {f"score_title{end}": title, f"score_query{end}": query}
-    return row
+    titles, n = arrays.views[arrays.ngrams] == IS_TITLE, len(case.passages)
+    weights = np.bincount(arrays.passages[titles], arrays.weights[titles], minlength=n)
+    has = np.bincount(arrays.passages[titles], minlength=n) > 0
+    return row | {
+        "title_score_correct": _mean(weights[has & arrays.correct].tolist()),
+        "title_score_wrong": _mean(weights[has & ~arrays.correct & case.judged].tolist()),
+    }
 
 
 def _title_gains(case: Case, arrays: _Arrays, answers: Sequence[Words]) -> Row:
@@ -299,19 +263,6 @@ def _title_gains(case: Case, arrays: _Arrays, answers: Sequence[Words]) -> Row:
     return {
         "answer_title_gain": _mean(gains.values()),
         "answer_title_gain_correct": _mean(gains[p] for p in gains if arrays.correct[p]),
-    }
-
-
-def _title_scores(case: Case, arrays: _Arrays) -> Row:
-    """Return the mean over passages with a title n-gram of their titles' total weight."""
-    titles = arrays.views[arrays.ngrams] == IS_TITLE
-    n = len(case.passages)
-    weights = np.bincount(arrays.passages[titles], arrays.weights[titles], minlength=n)
-    has = np.bincount(arrays.passages[titles], minlength=n) > 0
-    wrong = has & ~arrays.correct & case.judged
-    return {
-        "title_score_correct": _mean(weights[has & arrays.correct].tolist()),
-        "title_score_wrong": _mean(weights[wrong].tolist()),
     }
 
 
@@ -344,6 +295,8 @@ def _first_passage(case: Case, arrays: _Arrays) -> Row:
         "ngram_words": sum(len(ngram.words) for ngram in mine) / len(mine),
         "overlap": len(asked.intersection(tokens)) / len(asked) if asked else None,
         "diversity": len(set(tokens)) / len(tokens) if tokens else None,
+        "ngrams_first": len(mine),
+        "query_ngrams_first": int((views == IS_QUERY).sum()),
     }
     total = fsum(keys.weights)
     if keys.weights.min() >= 0 and total > 0:
@@ -356,25 +309,11 @@ def _first_passage(case: Case, arrays: _Arrays) -> Row:
     return row
 
 
-def _answer_ngram(case: Case, ngrams: IntArray, answers: Sequence[Words]) -> int | None:
+def _holds_answer_ngram(case: Case, ngrams: IntArray, answers: Sequence[Words]) -> int | None:
     """Return whether an n-gram holds an answer (thesis, Table 7). None without either."""
     if not len(ngrams) or not answers:
         return None
     return int(hold_answer((case.ngrams[i].words for i in {*ngrams.tolist()}), answers))
-
-
-def _quantities(arrays: _Arrays) -> Row:
-    views, first = arrays.views[arrays.ngrams], arrays.views[arrays.first(1)]
-    row: Row = {}
-    if len(views):
-        row = {
-            "ngrams_all": len(views),
-            "title_ngrams_all": int((views == IS_TITLE).sum()),
-            "query_ngrams_all": int((views == IS_QUERY).sum()),
-        }
-    if len(first):
-        row |= {"ngrams_first": len(first), "query_ngrams_first": int((first == IS_QUERY).sum())}
-    return row
 
 
 def _telling_keys(case: Case, arrays: _Arrays, k: int) -> Row:
@@ -399,27 +338,6 @@ def _telling_keys(case: Case, arrays: _Arrays, k: int) -> Row:
     return row
 
 
-def _by_length(arrays: _Arrays, k: int) -> Row:
-    """Return sums over the n-grams of the first k passages by tokens. Those of none are left out.
-
-    An n-gram counts in every passage that it is in.
-    """
-    ngrams = arrays.first(k)
-    if not len(ngrams):
-        return {}
-    bins = np.minimum(arrays.lengths[ngrams], LENGTHS)
-    counts = arrays.counts[ngrams]
-    counted = counts > 0  # unknown ones are NaN
-    logs = np.log10(counts, out=np.zeros(len(counts)), where=counted)
-    of_bins = {
-        "length_ngrams": np.bincount(bins, minlength=LENGTHS + 1),
-        "length_weight": np.bincount(bins, arrays.weights[: len(ngrams)], minlength=LENGTHS + 1),
-        "length_log_frequency": np.bincount(bins, logs, minlength=LENGTHS + 1),
-        "length_counted": np.bincount(bins[counted], minlength=LENGTHS + 1),
-    }
-    return {name: sums[1:].tolist() for name, sums in of_bins.items()}
-
-
 def _positive_texts(case: Case, answers: Sequence[Words]) -> Row:
     """Measure the contents of the positives whose text is known.
 
@@ -440,25 +358,3 @@ def _positive_texts(case: Case, answers: Sequence[Words]) -> Row:
         "gold_terms": most if terms else None,
         "gold_adjacent": int(adjacent) if most > 1 else None,
     }
-
-
-def _ablations(case: Case, arrays: _Arrays, k: int) -> Row:
-    """Rank anew without titles, pseudo-queries or unigrams, from the file alone.
-
-    Sums are exact, so that equal passages tie in whatever order their keys are listed. Ties keep
-    the file's order. Where nothing is switched off, the file's order stays, however it came about.
-    """
-    views = arrays.views[arrays.ngrams]
-    if not case.judged or not len(views):
-        return {}
-    row: Row = {}
-    off_by_kind = (views == IS_TITLE, views == IS_QUERY, arrays.unigrams[arrays.ngrams])
-    for what, off in zip(SWITCHED_OFF, off_by_kind, strict=True):
-        correct = arrays.correct
-        if off.any():
-            left = np.where(off, 0.0, arrays.weights).tolist()
-            scores = [fsum(left[start:end]) for start, end in pairwise(arrays.starts.tolist())]
-            correct = correct[sorted(range(len(scores)), key=lambda place: -scores[place])]
-        ranking = _ranking(case, correct.tolist(), k)
-        row |= {f"{figure}_without_{what}": value for figure, value in ranking.items()}
-    return row

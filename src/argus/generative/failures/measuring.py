@@ -16,14 +16,13 @@ from typing import Literal
 
 import numpy as np
 
-from argus.data.fields import FieldNames
 from argus.data.provenance import content_hash
-from argus.data.types import IntArray, Qrels, Query, Run
+from argus.data.types import IntArray, Qrels, Query
 from argus.engine import EngineConfig, Work, open_engine
 from argus.errors import InputError
 from argus.generative.failures.judging import Candidate, candidates
 from argus.generative.failures.measures import Row, measure
-from argus.generative.failures.outputs import Output, open_outputs
+from argus.generative.failures.outputs import Output
 from argus.generative.failures.reading import (
     Case,
     Positive,
@@ -32,11 +31,7 @@ from argus.generative.failures.reading import (
     Reading,
     Split,
     holds_any,
-    listed_passages,
-    question_id,
-    question_of,
     read_case,
-    read_record,
     split_words,
     words,
 )
@@ -236,7 +231,7 @@ class Measurements:
         self.problems.merge(other.problems)
 
 
-def _measurer(setup: Setup) -> Callable[[list[Item]], Measurements]:
+def open_measurer(setup: Setup) -> Callable[[list[Item]], Measurements]:
     """Return the function that measures a block of records, in one process."""
     index = NgramIndex.open(setup.index) if setup.index else None
     vocabulary = index.vocabulary if index else None
@@ -275,7 +270,7 @@ def _measurer(setup: Setup) -> Callable[[list[Item]], Measurements]:
 
 
 def measure_output(output: Output, setup: Setup, workers: int) -> Measurements:
-    """Measure all questions of an output. `output.broken` then says where it breaks off.
+    """Measure all questions of an output. Raises InputError where it breaks off.
 
     workers: processes. 1 measures in this one.
     """
@@ -284,7 +279,7 @@ def measure_output(output: Output, setup: Setup, workers: int) -> Measurements:
     blocks = iter(lambda: list(islice(numbered, BLOCK)), [])
     early: dict[int, Measurements] = {}  # parts that came before those of earlier blocks
     done = 0
-    work = Work(setup=_measurer, shared=setup, what="measuring")
+    work = Work(setup=open_measurer, shared=setup, what="measuring")
     with (
         progress(f"measuring {output.name}", None) as advance,
         open_engine(EngineConfig(workers=workers)) as engine,
@@ -317,8 +312,6 @@ def check_measured(output: Output, measured: Measurements, setup: Setup) -> None
         what = f"{len(rows):,} questions, no passage" if rows else "no question in it"
         if unreadable := measured.problems.counts[Problem.RECORDS]:
             what += f"; {unreadable:,} records are no question"
-        if output.broken:
-            what += f": {output.broken}"
         expected = "at least one question with the passages that were found for it (ctxs)"
         fix = "Check that these are results, not questions alone."
     elif setup.qrels is not None and all(row["query_id"] not in setup.qrels for row in rows):
@@ -338,27 +331,3 @@ def check_measured(output: Output, measured: Measurements, setup: Setup) -> None
     else:
         return
     raise InputError(what, expected=expected, fix=fix, where=output.file)
-
-
-def ranked(output: Path, queries: Sequence[Query]) -> Run:
-    """Return the passages of each question, by ids. Scores fall with the place.
-
-    output: as `analyse_failures` takes it, but no run. A question without an id has that of the
-    query of its words. A passage without one keeps its place in the file. Raises InputError for a
-    run, and for files without answers.
-    """
-    (opened,) = open_outputs([output], corpus=None, queries=None, fields=FieldNames())
-    ids, problems = ids_of_questions(queries), Problems()
-    run: Run = {}
-    for number, content in enumerate(opened.items()):
-        note = problems.of_record(number)
-        record = read_record(content, note)
-        id_ = None if record is None else question_id(record, question_of(record), ids)
-        if record is None or id_ is None:
-            continue
-        passages = listed_passages(record, note)
-        run[id_] = {
-            p.place if p.id is None else p.id: float(len(passages) - place)
-            for place, p in enumerate(passages)
-        }
-    return run

@@ -1,4 +1,4 @@
-"""Parse records of an output file into cases: SEAL's and MINDER's DPR JSON, KILT, and Argus's."""
+"""Parse records of an output file, DPR JSON as SEAL, MINDER and Argus write it, into cases."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic_core import from_json
 
-from argus.data.documents import TITLE_END, TOPIC_ID_FIELDS
+from argus.data.documents import TOPIC_ID_FIELDS
 from argus.data.types import IntArray
 from argus.indexes.lexical import words as split
 
@@ -58,9 +58,8 @@ class Problems:
 
         def note(kind: Problem, place: str, value: object) -> None:
             self.counts[kind] += 1
-            if kind not in self.first or number < self.first[kind][0]:
-                text = value if isinstance(value, str) else repr(value)
-                shown = text if len(text) <= WIDTH else text[:WIDTH] + "..."
+            if kind not in self.first:  # records are read in order
+                shown = str(value) if len(str(value)) <= WIDTH else f"{str(value)[:WIDTH]}..."
                 self.first[kind] = number, f"[{number}]{'.' if place else ''}{place}: {shown}"
 
         return note
@@ -194,13 +193,10 @@ class Case:
 
 
 ANSWER = "answer"
-Record = Mapping[str, object]
+Record = Mapping[str, Any]
 """A record of a file, as it is: each value is checked where it is read."""
-MAX_COUNT = 2**53
-"""Largest frequency: whole numbers up to it are exact as float64, in which means are taken."""
-MAX_NUMBER = 1e100
-"""Largest score or weight: sums of such stay finite."""
-QUESTION_FIELDS = ("question", "input")
+MAX_NUMBER = 2**53
+"""Largest frequency and weight: whole numbers up to it are exact as float64."""
 PASSAGE_IDS = ("passage_id", "psg_id", "id", "docid", "doc_id")
 _QUERY_MARKER, _TITLE_MARKER, _QUERY_START = "||", "@@", " || "
 
@@ -232,79 +228,70 @@ def read_case(content: bytes, number: int, settings: Reading, problems: Problems
 
     number: of the record in its file, from 0. Its id where it has none and `settings.ids` does not
     know its question, which is then not looked up in given judgements or answers. Read are
-
-    * DPR JSON: question, answers, positive_ctxs, and in ctxs passages, best first, whose keys are
-      `[n-gram, frequency or null, weight]`.
-    * KILT: input, and in output the passages of provenance, keys in their meta.
-    * answers.jsonl of `argus research generative search`: hits. Its first line, the settings, is
-    no problem.
+    question, answers, positive_ctxs, and in ctxs passages, best first, whose keys are
+    `[n-gram, frequency or null, weight]`.
 
     Unreadable parts are left out. All problems are noted in `problems`.
     """
     note = problems.of_record(number)
-    record = read_record(content, note)
-    if record is None:
-        return None
-    question = question_of(record)
-    if not question:
-        if not isinstance(record.get("settings"), dict) or "hits" in record:
-            note(Problem.RECORDS, "", f"no question, but {', '.join(map(repr, record))}")
-        return None
-    id_ = question_id(record, question, settings.ids or {})
-    if id_ is None and not (settings.qrels is None and settings.answers is None):
-        note(Problem.NO_QUESTION_ID, "", question)
-    answers = _answers(record, id_, settings, note)
-    if not answers:
-        note(Problem.NO_ANSWERS, "", question)
-    listed = listed_passages(record, note)
-    if not listed:
-        note(Problem.NO_PASSAGES, "", question)
-    by_answer, positives = settings.correct == ANSWER, None
-    correct: list[bool | None] = [None] * len(listed)
-    if not by_answer:
-        positives = _positives(record, note)
-        if settings.qrels is not None:
-            positives = _judged_positives(settings.qrels.get(id_ or ""), positives or (), listed)
-        if not positives:
-            note(Problem.NO_POSITIVES, "", question)
-        else:
-            correct = _by_positives(positives, listed)
-    elif answers:
-        parts = [words(answer) for answer in answers]
-        correct = [holds_any(words(passage.text), parts) for passage in listed]
-    places: dict[str, int] = {}
-    counts: list[int | None] = []
-    passages = tuple(
-        Passage(p.place if p.id is None else p.id, p.title, p.text, is_correct,
-                _keys(p.keys, f"{p.place}.keys", places, counts, note))
-        for p, is_correct in zip(listed, correct, strict=True)
-    )  # fmt: skip
-    tokens, ngrams = _ngrams(question, places, counts, settings)
-    name = str(number) if id_ is None else id_
-    return Case(name, question, tokens, answers, positives, passages, ngrams, by_answer)
-
-
-def read_record(content: bytes, note: Note) -> Record | None:
-    """Return a record. None for anything else, which is noted."""
     try:
         record = from_json(content)
     except ValueError as error:
-        note(Problem.RECORDS, "", str(error))
+        note(Problem.RECORDS, "", error)
         return None
-    if isinstance(record, dict):
-        return record
-    note(Problem.RECORDS, "", record)
-    return None
-
-
-def question_of(record: Record) -> str:
-    """Return the question of a record, empty if there is none."""
-    return next(filter(None, (_text(record, name).strip() for name in QUESTION_FIELDS)), "")
-
-
-def question_id(record: Record, question: str, ids: Mapping[tuple[str, ...], str]) -> str | None:
-    """Return the id of a question, by which it may be looked up. None if it is not known."""
-    return _id(record, TOPIC_ID_FIELDS) or ids.get(words(question))
+    question = _text(record, "question").strip() if isinstance(record, dict) else ""
+    if not question:
+        note(Problem.RECORDS, "", f"no question in {record!r:.{WIDTH}}")
+        return None
+    id_ = _id(record, TOPIC_ID_FIELDS) or (settings.ids or {}).get(words(question))
+    if id_ is None and not (settings.qrels is None and settings.answers is None):
+        note(Problem.NO_QUESTION_ID, "", question)
+    given = (settings.answers or {}).get(id_ or "", record.get("answers"))
+    answers: dict[str, None] = {}
+    for position, answer in enumerate(given if isinstance(given, list | tuple) else []):
+        if isinstance(answer, str) and words(answer):
+            answers[answer] = None
+        else:
+            note(Problem.ANSWERS, f"answers[{position}]", answer)
+    listed = _listed_passages(record, note)
+    for kind, is_empty in ((Problem.NO_ANSWERS, not answers), (Problem.NO_PASSAGES, not listed)):
+        if is_empty:
+            note(kind, "", question)
+    by_answer, positives = settings.correct == ANSWER, None
+    correct: list[bool | None] = [None] * len(listed)
+    if not by_answer:
+        positives = _positives(record, id_ or "", settings.qrels, listed, note)
+        if not positives:
+            note(Problem.NO_POSITIVES, "", question)
+        else:
+            correct = _match_positives(positives, listed)
+    elif answers:
+        parts = [words(answer) for answer in answers]
+        correct = [holds_any(words(passage.text), parts) for passage in listed]
+    counts: dict[str, int | None] = {}
+    weights = [_weights(p.keys, f"{p.place}.keys", counts, note) for p in listed]
+    places = {written: place for place, written in enumerate(counts)}
+    passages = tuple(
+        Passage(
+            p.place if p.id is None else p.id, p.title, p.text, is_correct,
+            None if of_keys is None else Keys(
+                np.array([places[written] for written in of_keys], np.int64),
+                np.array(list(of_keys.values()), np.float64),
+            ),
+        )
+        for p, is_correct, of_keys in zip(listed, correct, weights, strict=True)
+    )  # fmt: skip
+    bare = [_without_markers(one, settings.border) for one in counts]
+    counted = list(counts) if settings.strict else [text for text, _ in bare]
+    question_tokens, *tokens = map(tuple, settings.split([question, *counted]))
+    ngrams = tuple(
+        Ngram(text, view, of_text, words(text), count)
+        for (text, view), of_text, count in zip(bare, tokens, counts.values(), strict=True)
+    )
+    name = str(number) if id_ is None else id_
+    return Case(
+        name, question, question_tokens, tuple(answers), positives, passages, ngrams, by_answer
+    )
 
 
 def _number(value: object) -> float | None:
@@ -315,52 +302,21 @@ def _number(value: object) -> float | None:
 
 def _id(record: Record, names: Iterable[str]) -> str | None:
     """Return the first id that a record has under one of the names. A whole number becomes text."""
-    for name in names:
-        value = record.get(name)
-        if isinstance(value, str) and value:
-            return value
-        if isinstance(value, int) and not isinstance(value, bool):
-            return str(value)
-    return None
+    values = (record.get(name) for name in names)
+    ids = (str(value) for value in values if type(value) in (str, int) and value != "")
+    return next(ids, None)
 
 
 def _text(record: Record, name: str) -> str:
-    """Return a text, empty for a missing value or another type."""
+    """Return a text, empty for a missing value or another type.
+
+    Without the pseudo-queries that MINDER's files append to it: ` || query @@`, ... What a model
+    made up cannot hold an answer.
+    """
     value = record.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _passage_text(record: Record) -> str:
-    """Return a text without the pseudo-queries that MINDER's files append: ` || query @@`, ...
-
-    Text that a model made up cannot hold an answer.
-    """
-    text = _text(record, "text")
+    text = value if isinstance(value, str) else ""
     at = text.find(_QUERY_START)
-    return text[:at] if at >= 0 and text.rstrip().endswith(TITLE_END.strip()) else text
-
-
-def _answers(record: Record, id_: str | None, reading: Reading, note: Note) -> tuple[str, ...]:
-    """Return the different answers of a question: those of the settings, of the record, of KILT.
-
-    id_: by which the settings may know it. None if it has none.
-    """
-    listed: object
-    if id_ is not None and reading.answers is not None and id_ in reading.answers:
-        listed = list(reading.answers[id_])
-    elif "answers" in record:
-        listed = record["answers"]
-    else:
-        output = record.get("output")
-        outputs = output if isinstance(output, list) else []
-        listed = [o["answer"] for o in outputs if isinstance(o, dict) and o.get("answer")]
-    readable: dict[str, None] = {}
-    for position, answer in enumerate(listed if isinstance(listed, list) else []):
-        if isinstance(answer, str) and words(answer):
-            readable[answer] = None
-        else:
-            note(Problem.ANSWERS, f"answers[{position}]", answer)
-    return tuple(readable)
+    return text[:at] if at >= 0 and text.rstrip().endswith(_TITLE_MARKER) else text
 
 
 class ListedPassage(NamedTuple):
@@ -373,54 +329,31 @@ class ListedPassage(NamedTuple):
     keys: object
 
 
-def listed_passages(record: Record, note: Note) -> list[ListedPassage]:
+def _listed_passages(record: Record, note: Note) -> list[ListedPassage]:
     """Return the passages of a record in its order, each once. Problems are noted."""
-    place = next((name for name in ("ctxs", "hits") if name in record), "ctxs")
-    listed, output = record.get(place), record.get("output")
-    in_kilt = False
-    for position, one in enumerate(output if isinstance(output, list) else ()):
-        if place not in record and isinstance(one, dict) and "provenance" in one:
-            place, listed, in_kilt = f"output[{position}].provenance", one["provenance"], True
-            break
+    listed = record.get("ctxs")
     if listed is not None and not isinstance(listed, list):
-        note(Problem.PASSAGES, place, listed)
+        note(Problem.PASSAGES, "ctxs", listed)
     passages: dict[str | tuple[str, str], ListedPassage] = {}
     last, in_order = math.inf, True
     for position, value in enumerate(listed if isinstance(listed, list) else ()):
-        where = f"{place}[{position}]"
-        passage = _passage(value, where, in_kilt=in_kilt)
-        if passage is None:
+        where, known = f"ctxs[{position}]", value if isinstance(value, dict) else {}
+        id_, title, text = _id(known, PASSAGE_IDS), _text(known, "title"), _text(known, "text")
+        if id_ is None and not title and not text:
             note(Problem.PASSAGES, where, value)
             continue
-        if passage.id is None:
-            note(Problem.NO_ID, where, passage.title or passage.text)
+        if id_ is None:
+            note(Problem.NO_ID, where, title or text)
         score = _number(value.get("score"))
         in_order = in_order and (score is None or score <= last)
         last = last if score is None else score
-        same = (passage.title, passage.text) if passage.id is None else passage.id
+        same = (title, text) if id_ is None else id_
         if same in passages:
-            note(Problem.TWICE, where, passage.id or passage.title)
-        passages.setdefault(same, passage)
+            note(Problem.TWICE, where, id_ or title)
+        passages.setdefault(same, ListedPassage(id_, where, title, text, value.get("keys")))
     if not in_order:
-        note(Problem.ORDER, place, "a score is above the one before it")
+        note(Problem.ORDER, "ctxs", "a score is above the one before it")
     return list(passages.values())
-
-
-def _passage(value: object, place: str, *, in_kilt: bool) -> ListedPassage | None:
-    """Return a passage. None without id, title and text."""
-    if not isinstance(value, dict):
-        return None
-    id_, title, text = _id(value, PASSAGE_IDS), _text(value, "title"), _passage_text(value)
-    if id_ is None and not title and not text:
-        return None
-    meta = value.get("meta")
-    keys = value.get("keys", meta.get("keys") if isinstance(meta, dict) else None)
-    head, marker, body = text.partition(TITLE_END)
-    if in_kilt and title:
-        text = text.removeprefix(title + TITLE_END)
-    elif in_kilt and marker:
-        title, text = head, body
-    return ListedPassage(id_, place, title, text, keys)
 
 
 @lru_cache(maxsize=1 << 10)
@@ -429,43 +362,41 @@ def _both(title: str, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return words(title), words(text)
 
 
-def _positives(record: Record, note: Note) -> tuple[Positive, ...] | None:
-    """Return the annotated positives of a record, each once. None if it says nothing of them."""
-    listed = record.get("positive_ctxs")
-    if not isinstance(listed, list):
-        return None
+def _positives(
+    record: Record,
+    id_: str,
+    qrels: Mapping[str, Mapping[str, int]] | None,
+    listed: Sequence[ListedPassage],
+    note: Note,
+) -> tuple[Positive, ...] | None:
+    """Return the positives of a record, each once. None if nothing is said of them.
+
+    qrels: judgements, in place of those of the record: their titles and texts are those of passages
+    with their ids, annotated or listed.
+    """
+    annotated = record.get("positive_ctxs")
     positives: dict[object, Positive] = {}
-    for position, value in enumerate(listed):
-        id_, text = None, ""
-        if isinstance(value, dict):
-            id_, text = _id(value, PASSAGE_IDS), _passage_text(value)
-        if id_ is None and not text:
+    for position, value in enumerate(annotated if isinstance(annotated, list) else ()):
+        known = value if isinstance(value, dict) else {}
+        own, title, text = _id(known, PASSAGE_IDS), _text(known, "title"), _text(known, "text")
+        if own is None and not text:
             note(Problem.POSITIVES, f"positive_ctxs[{position}]", value)
             continue
-        title = _text(value, "title")
-        positives.setdefault(id_ or _both(title, text), Positive(id_, title, text or None))
-    return tuple(positives.values())
-
-
-def _judged_positives(
-    grades: Mapping[str, int] | None, annotated: Iterable[Positive], listed: list[ListedPassage]
-) -> tuple[Positive, ...] | None:
-    """Return the positives that judgements name. None for no judgement at all.
-
-    grades: document id to grade, or None. annotated, listed: passages whose titles and texts are
-    taken where their ids are among the positives.
-    """
+        positives.setdefault(own or _both(title, text), Positive(own, title, text or None))
+    if qrels is None:
+        return tuple(positives.values()) if isinstance(annotated, list) else None
+    grades = qrels.get(id_)
     if grades is None:
         return None
     texts: dict[str | None, Positive] = {}
-    for one in (*annotated, *(Positive(p.id, p.title, p.text or None) for p in listed)):
+    for one in (*positives.values(), *(Positive(p.id, p.title, p.text or None) for p in listed)):
         if one.id not in texts or texts[one.id].text is None:
             texts[one.id] = one
-    named = (id_ for id_, grade in grades.items() if grade >= 1)
-    return tuple(texts.get(id_, Positive(id_, "", None)) for id_ in named)
+    named = (name for name, grade in grades.items() if grade >= 1)
+    return tuple(texts.get(name, Positive(name, "", None)) for name in named)
 
 
-def _by_positives(
+def _match_positives(
     positives: Sequence[Positive], listed: Sequence[ListedPassage]
 ) -> list[bool | None]:
     """Return of each passage, best first, whether it is a positive that none before it was.
@@ -474,11 +405,8 @@ def _by_positives(
     """
     left, named = list(positives), {one.id: one for one in positives if one.id is not None}
     ids = {passage.id for passage in listed}
-
-    def rank(one: Positive) -> int:
-        """Return 0 for a positive that no other passage can be, 2 for one that is listed."""
-        return 1 if one.id is None else 2 * (one.id in ids)
-
+    # First those that no other passage can be, last those that are listed.
+    ordered = sorted(positives, key=lambda one: 1 if one.id is None else 2 * (one.id in ids))
     correct: list[bool | None] = []
     for passage in listed:
         if passage.id in named:
@@ -486,7 +414,7 @@ def _by_positives(
         else:
             fits = [
                 one
-                for one in sorted(left, key=rank)
+                for one in ordered
                 if (one.id is None or passage.id is None)
                 and one.text is not None
                 and _both(one.title, one.text) == _both(passage.title, passage.text)
@@ -498,51 +426,35 @@ def _by_positives(
     return correct
 
 
-def _keys(
-    listed: object, place: str, places: dict[str, int], counts: list[int | None], note: Note
-) -> Keys | None:
-    """Return the keys of a passage, `[text, count, weight]` each. None where it lists none.
+def _weights(
+    listed: object, place: str, counts: dict[str, int | None], note: Note
+) -> dict[str, float] | None:
+    """Return the weights of a passage's keys, `[text, count, weight]` each. None without keys.
 
-    places: of the n-grams of the question, as the file writes them, in `counts`. New ones are
-    added. The first count of an n-gram stays. The weights of one that is listed twice are added.
+    counts: of the n-grams of the question, as the file writes them. New ones are added. The first
+    count of an n-gram stays. The weights of one that is listed twice are added.
     """
     if not isinstance(listed, list):
         note(Problem.NO_KEYS if listed is None else Problem.KEYS, place, listed)
         return None
     if not listed:
         note(Problem.NO_KEYS, place, "an empty list")
-    weights: dict[int, float] = {}
+    weights: dict[str, float] = {}
     for position, value in enumerate(listed):
-        is_key = isinstance(value, list) and len(value) > 2
-        text, count, heavy = value[:3] if is_key else (None, None, None)
+        is_key = isinstance(value, list) and len(value) > 2 and isinstance(value[0], str)
+        text, count, heavy = value[:3] if is_key else ("", None, None)
         weight, times = _number(heavy), _number(count)
-        is_count = times is not None and 0 <= times <= MAX_COUNT and times == int(times)
-        if not isinstance(text, str) or weight is None or not (is_count or count is None):
+        is_count = count is None or (times is not None and times >= 0 and times == int(times))
+        if weight is None or not is_count:
             note(Problem.KEYS, f"{place}[{position}]", value)
             continue
-        at = places.setdefault(text, len(places))
-        if at == len(counts):
-            counts.append(None)
-        if counts[at] is None and times is not None:
-            counts[at] = int(times)
-        weights[at] = weights.get(at, 0.0) + weight
-    return Keys(np.array(list(weights), np.int64), np.array(list(weights.values()), np.float64))
+        if counts.get(text) is None:
+            counts[text] = None if times is None else int(times)
+        weights[text] = weights.get(text, 0.0) + weight
+    return weights
 
 
-def _ngrams(
-    question: str, raw: Iterable[str], counts: Iterable[int | None], reading: Reading
-) -> tuple[tuple[Hashable, ...], tuple[Ngram, ...]]:
-    """Return the tokens of the question, and its n-grams. Splits all texts in one go."""
-    bare = [_bare(one, reading.border) for one in raw]
-    counted = list(raw) if reading.strict else [text for text, _ in bare]
-    question_tokens, *tokens = map(tuple, reading.split([question, *counted]))
-    parts = zip(bare, tokens, counts, strict=True)
-    return question_tokens, tuple(
-        Ngram(text, view, of_text, words(text), count) for (text, view), of_text, count in parts
-    )
-
-
-def _bare(raw: str, border: str) -> tuple[str, str]:
+def _without_markers(raw: str, border: str) -> tuple[str, str]:
     """Return the text of an n-gram without its markers, and its view."""
     text, view = raw.strip(), BODY
     if text.startswith(border):

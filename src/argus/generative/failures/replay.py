@@ -2,103 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.generative.decode.beams import Search
-from argus.generative.decode.model import Sources
-from argus.generative.decode.rescore import Targets, score_all
 from argus.generative.evidence import aggregate
-from argus.generative.failures.diagnosis import FAILED, outcome
-from argus.generative.failures.measures import SWITCHED_OFF, Row
+from argus.generative.failures.diagnosis import FAILED, UNKNOWN, outcome
+from argus.generative.failures.measures import SWITCHED_OFF
 from argus.generative.failures.measuring import Measurements
 from argus.generative.failures.outputs import Output
 from argus.generative.index import NgramIndex
 from argus.generative.passage_scores import Key, key_weights, merged
 from argus.generative.search import identity, open_searcher
-from argus.generative.searcher import TITLE, GenerativeSearcher, KeyView
+from argus.generative.searcher import GenerativeSearcher, KeyView
 from argus.generative.settings import Decoding, Mode, NgramSearchConfig, ReplayConfig, Scoring
 from argus.llm.weights import model_hash
 from argus.progress import progress
 
 Ngram = tuple[int, ...]
-Places = dict[str | None, int]
-S = TypeVar("S", Decoding, Scoring)
 
 
-def gold_ngrams(
-    index: NgramIndex, documents: Sequence[int], view: KeyView, *, partial: bool = False
-) -> list[Ngram]:
+def gold_ngrams(index: NgramIndex, documents: Sequence[int], view: KeyView) -> list[Ngram]:
     """Return the n-grams a view's search could write of passages, each once, with prefixes.
 
     Texts give every n-gram up to the longest that the search writes. Titles and pseudo-queries
-    give the whole one with its closing token, if it is not longer. With `partial` they give all
-    beginnings. N-grams with a barred token are left out. So are the question's own words, which
-    are not written.
+    give the whole one with its closing token, if it is not longer. N-grams with a barred token are
+    left out. So are the question's own words, which are not written.
     """
     search = view.search
     if search is None:
         return []
     ngrams: dict[Ngram, None] = {}
-    n = len(search.prefix)
+    prefix, longest = search.prefix, search.longest
+    n = len(prefix)
     for document in documents:
         tokens = index.tokens_of(np.array([document]))[1].tolist()
+        begin, stop = index.splits(np.array([document]))[0].tolist()
         if search.last is None:
-            begin, end = index.splits(np.array([document]))[0].tolist()
-            of_document = _windows(tokens[begin:end], search)
-        else:
-            of_document = _closed(tokens, search, partial)
-        allowed = (ngram for ngram in of_document if search.barred.isdisjoint(ngram[n:]))
-        ngrams.update(dict.fromkeys(allowed))
-    return list(ngrams)
-
-
-def _windows(text: Sequence[int], search: Search) -> Iterator[Ngram]:
-    for start in range(len(text)):
-        for end in range(start + 1, min(start + search.longest, len(text)) + 1):
-            yield (*search.prefix, *text[start:end])
-
-
-def _closed(tokens: Sequence[int], search: Search, partial: bool) -> Iterator[Ngram]:
-    """Yield beginnings after the prefix up to the closing token. That token alone is nothing."""
-    n, prefix = len(search.prefix), list(search.prefix)
-    for at in range(len(tokens) - n + 1):
-        if tokens[at : at + n] != prefix or search.last not in tokens[at + n :]:
+            text = tokens[begin:stop]
+            ngrams |= {
+                (*prefix, *text[start:end]): None
+                for start in range(len(text))
+                for end in range(start + 1, min(start + longest, len(text)) + 1)
+            }
             continue
-        end = tokens.index(search.last, at + n) + 1
-        for stop in range(at + n + 2, min(end, at + n + search.longest) + 1):
-            if partial or stop == end:
-                yield tuple(tokens[at:stop])
-
-
-def scored(
-    searcher: GenerativeSearcher,
-    view: KeyView,
-    ngrams: Sequence[Ngram],
-    sources: Sources,
-    places: Places,
-) -> list[Key]:
-    """Return n-grams as keys with the scores that the search would give them.
-
-    sources, places: of one question, as `GenerativeSearcher.encode` gives them. Teacher-forced by
-    the view's rules, or with the sums of its beam search where it does not score again.
-    """
-    if searcher.decoding.rescore:
-        keys = [Key(ngram, 0.0, view.name) for ngram in ngrams]
-        return searcher.rescored(view, [keys], sources, places[view.rescored_by])[0]
-    assert view.search is not None
-    opening, n = view.search.opening, len(view.search.prefix)
-    paths = {ngram: (*opening, *ngram[n:]) for ngram in ngrams}
-    targets = Targets(places[view.name], frozenset({opening, *paths.values()}))
-    (logs,) = score_all(searcher.model, sources, [targets])
-    before = logs.get(opening, 0.0)
-    return [Key(n, min(0.0, logs[path] - before), view.name) for n, path in paths.items()]
+        for at in range(len(tokens) - n + 1):
+            if tuple(tokens[at : at + n]) != prefix or search.last not in tokens[at + n :]:
+                continue
+            end = tokens.index(search.last, at + n) + 1
+            if 2 <= end - at - n <= longest:  # the closing token alone is nothing
+                ngrams[tuple(tokens[at:end])] = None
+    return [ngram for ngram in ngrams if search.barred.isdisjoint(ngram[n:])]
 
 
 _AT_FIRST = (16, 128)
@@ -143,26 +102,6 @@ def without(index: NgramIndex, keys: Sequence[Key], what: str) -> list[Key] | No
         else (index.count([v.query_start]) > 0, v.query_start)
     )
     return [key for key in keys if key.tokens[0] != opening] if there else None
-
-
-def rank_without(
-    index: NgramIndex,
-    keys: Sequence[Key],
-    unigrams: FloatArray,
-    scoring: Scoring,
-    positives: Collection[int],
-    what: str,
-) -> int | None:
-    """Return `best_rank` without some keys (see `without`). None, too, where the index has none.
-
-    Without unigrams, single tokens do not count at free places either.
-    """
-    left = without(index, keys, what)
-    if left is None:
-        return None
-    if what == "unigrams":
-        scoring = replace(scoring, unigrams=0)
-    return best_rank(index, left, unigrams, scoring, positives)
 
 
 POSITIVES = 3
@@ -212,10 +151,10 @@ def replay(searcher: GenerativeSearcher, question: str, positives: Sequence[int]
     have, missing = merged(keys), list[Key]()
     tokens = {key.tokens for key in have}
     for view in searcher.views:
-        partial = view.name == TITLE and searcher.decoding.partial_titles
-        ngrams = gold_ngrams(index, known[:POSITIVES], view, partial=partial)
-        new = [ngram for ngram in ngrams if ngram not in tokens]
-        missing += scored(searcher, view, new, sources, places) if new else []
+        ngrams = gold_ngrams(index, known[:POSITIVES], view)
+        new = [Key(ngram, 0.0, view.name) for ngram in ngrams if ngram not in tokens]
+        if new:
+            missing += searcher.rescored(view, [new], sources, places[view.rescored_by])[0]
     every = merged(have, missing)  # together: without frequencies, weights hang on the others
     lost: list[Pruned] = []
     if every:
@@ -228,16 +167,18 @@ def replay(searcher: GenerativeSearcher, question: str, positives: Sequence[int]
             if weight > 0 and key.tokens not in tokens
         ]
         lost.sort(key=lambda one: (-one.weight, one.key.tokens))
-    now = best_rank(index, keys, written.unigrams, scoring, known)
-    more = [*keys, *(one.key for one in lost)]
-    return Replayed(
-        tuple(lost), now,
-        best_rank(index, more, written.unigrams, scoring, known) if lost else now,
-        {
-            what: rank_without(index, keys, written.unigrams, scoring, known, what)
-            for what in SWITCHED_OFF
-        },
-    )  # fmt: skip
+
+    def rank(some: Sequence[Key], by: Scoring = scoring) -> int | None:
+        return best_rank(index, some, written.unigrams, by, known)
+
+    ranks: dict[str, int | None] = {}
+    for what in SWITCHED_OFF:
+        left = without(index, keys, what)
+        by = replace(scoring, unigrams=0) if what == "unigrams" else scoring
+        ranks[what] = None if left is None else rank(left, by)
+    now = rank(keys)
+    unpruned = rank([*keys, *(one.key for one in lost)]) if lost else now
+    return Replayed(tuple(lost), now, unpruned, ranks)
 
 
 def listed(searcher: GenerativeSearcher, pruned: Sequence[Pruned]) -> list[dict[str, Any]]:
@@ -267,25 +208,34 @@ def replay_output(
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Add the columns of a replay to rows, in place. Return its summary and rows of pruned.parquet.
 
-    Questions without a positive in the index are left out. Raises InputError if the answers say
-    that another model or index made them. Keys of the summary:
+    Questions without a positive in the index are left out. Failed ones are replayed first, and a
+    share of those found. Raises InputError if the answers say that another model or index made
+    them. Keys of the summary:
 
-    mode, beams: of the search. as_searched: whether the replay used the settings in the answers.
+    mode, beams: of the search.
     of: questions with positives. questions: of these, those that were replayed.
     same: questions in whose replay the best positive has the rank that it has in the output, of
     `compared`.
     """
-    opened = NgramIndex.open(index)
-    search = search_config(output.settings, model, config)
-    _check_origin(output, opened, index, model, search)
+    opened, stored = NgramIndex.open(index), output.settings
+    search = search_config(stored, model, config)
+    if {"index", "model"} <= stored.keys():
+        now = identity(opened, index, model_hash(model), search)
+        if other := [name for name in ("model", "index") if stored[name] != now[name]]:
+            raise InputError(
+                f"these answers were made with another {' and '.join(other)}",
+                expected="the model and the index of the search, to make it again",
+                fix="Give those, or leave --model out.",
+                where=output.file,
+            )
     searcher = open_searcher(opened, model, search, device)
     able = [i for i, positives in enumerate(measured.positives) if positives]
-    sample = _sample(measured.rows, able, config.questions)
-    beams = search.decoding.beams
-    decoding = output.settings.get("decoding")
-    stored = decoding.get("beams") if isinstance(decoding, dict) else None
-    as_searched = bool(output.settings) and config.beams in (None, stored)
-    as_searched = as_searched and config.mode in (None, output.settings.get("mode"))
+    outcomes = {i: outcome(measured.rows[i]) for i in able}
+    failed = [i for i in able if outcomes[i] == FAILED]
+    hits = [i for i in able if outcomes[i] not in (FAILED, UNKNOWN)]
+    most = config.questions
+    of_found = min(len(hits), max(most // FOUND_SHARE, most - len(failed)))
+    sample = sorted([*failed[: most - of_found], *hits[:of_found]])
     same = compared = 0
     lost: list[dict[str, Any]] = []
     with progress(f"replaying {output.name}", len(sample)) as advance:
@@ -306,46 +256,23 @@ def replay_output(
             lost += [{"query_id": row["query_id"], **ngram} for ngram in ngrams]
             advance(1)
     summary = {
-        "mode": str(search.mode), "beams": beams, "as_searched": as_searched,
+        "mode": str(search.mode), "beams": search.decoding.beams,
         "questions": len(sample), "of": len(able), "same": same, "compared": compared,
     }  # fmt: skip
     return summary, lost
 
 
-def _sample(rows: Sequence[Row], able: Sequence[int], most: int) -> list[int]:
-    """Return which questions are replayed: failed ones first, but a share of those found."""
-    judged = [i for i in able if rows[i]["hit_k"] is not None]
-    failed = [i for i in judged if outcome(rows[i]) == FAILED]
-    hits = [i for i in judged if outcome(rows[i]) != FAILED]
-    of_found = min(len(hits), max(most // FOUND_SHARE, most - len(failed)))
-    return sorted([*failed[: most - of_found], *hits[:of_found]])
-
-
-def _check_origin(
-    output: Output, index: NgramIndex, home: Path, model: Path, config: NgramSearchConfig
-) -> None:
-    stored = output.settings
-    if not {"index", "model"} <= stored.keys():
-        return
-    now = identity(index, home, model_hash(model), config)
-    other = [name for name in ("model", "index") if stored[name] != now[name]]
-    if other:
-        raise InputError(
-            f"these answers were made with another {' and '.join(other)}",
-            expected="the model and the index of the search, to make it again",
-            fix="Give those, or leave --model out.",
-            where=output.file,
-        )
-
-
 def search_config(
-    settings: Mapping[str, object], model: Path, config: ReplayConfig
+    settings: Mapping[str, Any], model: Path, config: ReplayConfig
 ) -> NgramSearchConfig:
     """Return the settings of the search. Those of `config` go before those that it says."""
     try:
-        decoding = _known(Decoding, settings.get("decoding"))
-        mode = config.mode or Mode(str(settings.get("mode", Mode.SEAL)))
-        scoring = _known(Scoring, settings.get("scoring"))
+        search = NgramSearchConfig(
+            model=model,
+            mode=config.mode or Mode(settings.get("mode", Mode.SEAL)),
+            decoding=Decoding(**settings.get("decoding", {})),
+            scoring=Scoring(**settings.get("scoring", {})),
+        )
     except (TypeError, ValueError) as error:
         raise InputError(
             f"settings of the search that cannot be read ({error})",
@@ -354,11 +281,5 @@ def search_config(
             where="OUTPUT",
         ) from error
     if config.beams is not None:
-        decoding = replace(decoding, beams=config.beams)
-    return NgramSearchConfig(model=model, mode=mode, decoding=decoding, scoring=scoring)
-
-
-def _known(kind: type[S], values: object) -> S:
-    """Return settings of a kind from plain values, unknown names left out."""
-    plain = values if isinstance(values, dict) else {}
-    return kind(**{f.name: plain[f.name] for f in fields(kind) if f.name in plain})
+        search = replace(search, decoding=replace(search.decoding, beams=config.beams))
+    return search

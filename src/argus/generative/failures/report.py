@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from argus.data.tables import read_table
-from argus.generative.failures.aggregates import Table, Value
-from argus.generative.failures.tables import Shown, declared, is_missing
+from argus.generative.failures.tables import Shown, Table, Value, declared, is_missing
 from argus.reports.figures import BAND_COLOURS, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, table
 from argus.reports.section import Table as PageTable
@@ -23,6 +22,8 @@ _NONE = "–"
 _DASH, _TO = "–\u2060", "\u00a0to\u00a0"  # lines do not break there
 _NARROW = 4
 """Columns of a table that half of the page is enough for."""
+_OUTCOMES = {"failed": 0, "late": 1, "not judged": 2, "found at 1": 3}
+"""Outcomes of a question in the order in which the page lists them."""
 
 
 def section(folder: Path, summary: Mapping[str, Any]) -> Section:
@@ -32,60 +33,74 @@ def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     figures = {label: s["figures"] for label, s in zip(labels, systems, strict=True)}
     plots: dict[str, Figure] = {}
     tables: dict[str, Any] = {}
-    measured = [[mode for mode in system["modes"] if mode["measured"]] for system in systems]
-    if any(measured):
-        for i, modes in enumerate(measured):
-            plots[f"{PREFIX}modes_{i}"] = dominating(modes)
-        tables[f"{PREFIX}modes"] = _listed(
-            {
-                "mode": "text", "category": "text", "failed": "said", "found": "said",
-                "difference": "text", "leads": "count",
-            },
-            [(label, _mode(one)) for label, of in zip(labels, measured, strict=True) for one in of],
-        )  # fmt: skip
+    modes, problems, briefs = [], [], []
+    for i, (label, system) in enumerate(zip(labels, systems, strict=True)):
+        measured = [mode for mode in system["modes"] if mode["measured"]]
+        if measured:
+            plots[f"{PREFIX}modes_{i}"] = dominating(measured)
+        for mode in measured:
+            cells = [
+                mode["name"], mode["category"],
+                _part_of(mode["among_failed"], mode["measured_failed"]),
+                _part_of(mode["among_found"], mode["measured_found"]),
+                _change(mode["difference"], mode["low"], mode["high"]),
+                mode["leading"] if mode["measured_failed"] else None,
+            ]  # fmt: skip
+            modes.append((label, cells))
+        problems += [(label, [p["what"], p["count"], p["first"]]) for p in system["problems"]]
+        counts = system["questions"]
+        briefs.append(
+            f"{system['name']}: {counts['failed']:,} of {counts['judged']:,} questions have no "
+            f"correct passage in the first {k}"
+        )
+    missing = []
     for shown in declared()["table"]:
         of_systems = {label: own[shown.section][shown.name] for label, own in figures.items()}
-        if not all(map(is_missing, of_systems.values())):
-            tables[f"{PREFIX}{shown.name}"] = _page(shown, of_systems, k)
-            if shown.deciles:
-                grids = {label: t for label, t in of_systems.items() if not is_missing(t)}
-                plots[f"{PREFIX}{shown.name}"] = hits(grids, k, named(shown.deciles, k))
-    tables[f"{PREFIX}questions"] = _questions(folder, systems, labels)
-    tables[f"{PREFIX}taxonomy"] = _taxonomy(summary["taxonomy"])
-    problems = [
-        (label, [problem["what"], problem["count"], problem["first"]])
-        for label, system in zip(labels, systems, strict=True)
-        for problem in system["problems"]
-    ]
-    if problems:
-        tables[f"{PREFIX}problems"] = _listed(
-            {"what": "text", "times": "count", "first": "text"}, problems
+        there = {label: one for label, one in of_systems.items() if not is_missing(one)}
+        if there:
+            tables[f"{PREFIX}{shown.name}"] = _page(shown, there, k)
+        if there and shown.deciles:
+            plots[f"{PREFIX}{shown.name}"] = hits(there, k, named(shown.deciles, k))
+        missing += [
+            (label, [shown.heading.format(k=k), one["not_applicable"]])
+            for label, one in of_systems.items()
+            if label not in there
+        ]
+    texts = dict.fromkeys(("mode", "category", "what goes wrong", "how it is told", "see"), "text")
+    taxonomy = []
+    for mode in summary["taxonomy"]:
+        holds = f" Holds where {mode['threshold_text']}." if mode["threshold_text"] else ""
+        needs = f" Needs {mode['needs']}." if mode["needs"] else ""
+        how = f"{mode['indicator']}{holds}{needs}"
+        taxonomy.append(
+            [mode["name"], mode["category"], mode["definition"], how, mode["reference"]]
         )
-    if summary["comparison"] is not None:
-        tables[f"{PREFIX}comparison"] = _comparison(summary["comparison"], labels, k)
-    missing = [
-        (label, [shown.heading.format(k=k), own[shown.section][shown.name]["not_applicable"]])
-        for shown in declared()["table"]
-        for label, own in figures.items()
-        if is_missing(own[shown.section][shown.name])
-    ]
-    if missing:
-        tables[f"{PREFIX}missing"] = _listed({"figure": "text", "why": "text"}, missing)
-    return Section(plots, tables, ". ".join(_brief(system, k) for system in systems))
-
-
-def _brief(system: Mapping[str, Any], k: int) -> str:
-    counts = system["questions"]
-    leading = next((mode for mode in system["modes"] if mode["among_failed"]), None)
-    first = ""
-    if leading is not None:
-        n = leading["measured_failed"]
-        holding = f"{round((leading['among_failed'] or 0) * n):,} of {n:,}"
-        first = f"; “{leading['name']}” holds for {holding} failed questions measured"
-    return (
-        f"{system['name']}: {counts['failed']:,} of {counts['judged']:,} questions have no "
-        f"correct passage in the first {k}{first}"
-    )
+    tables[f"{PREFIX}taxonomy"] = table(texts, taxonomy)
+    sides = dict.fromkeys(("failed", "found"), "said")
+    for name, columns, rows in (
+        ("modes", {"mode": "text", "category": "text", **sides, "difference": "text",
+                   "leads": "count"}, modes),
+        ("problems", {"what": "text", "times": "count", "first": "text"}, problems),
+        ("missing", {"figure": "text", "why": "text"}, missing),
+    ):  # fmt: skip
+        if rows:
+            tables[f"{PREFIX}{name}"] = _listed(columns, rows)
+    of_system = dict(zip((system["name"] for system in systems), labels, strict=True))
+    tables[f"{PREFIX}questions"] = _questions(folder, of_system)
+    if compared := summary["comparison"]:
+        difference = f"{labels[1]} - {labels[0]} (95% interval)"
+        kinds = {"figure": "text", "n": "count", **dict.fromkeys(labels, "said")}
+        lines = []
+        for values in compared["rows"]:
+            row = dict(zip(compared["columns"], values, strict=True))
+            means = [[_words(row[side]), row[side]] for side in ("first", "second")]
+            p = _NONE if row["p"] is None else "<\u00a00.001" if row["p"] < 0.001 else None
+            change = _change(row["difference"], row["low"], row["high"])
+            lines.append(
+                [named(row["figure"], k), row["questions"], *means, change, p or f"{row['p']:.3f}"]
+            )
+        tables[f"{PREFIX}comparison"] = table(kinds | {difference: "text", "p": "text"}, lines)
+    return Section(plots, tables, ". ".join(briefs))
 
 
 def _listed(
@@ -98,70 +113,25 @@ def _listed(
     return table({"system": "text", **columns}, both, total=total)
 
 
-def _mode(mode: Mapping[str, Any]) -> list[Any]:
-    return [
-        mode["name"],
-        mode["category"],
-        _part_of(mode["among_failed"], mode["measured_failed"]),
-        _part_of(mode["among_found"], mode["measured_found"]),
-        _change(mode["difference"], mode["low"], mode["high"]),
-        mode["leading"] if mode["measured_failed"] else None,
-    ]
-
-
-def _comparison(compared: dict[str, Any], labels: Sequence[str], k: int) -> PageTable:
-    difference = f"{labels[1]} - {labels[0]} (95% interval)"
-    columns = {"figure": "text", "n": "count", **dict.fromkeys(labels, "said")}
-    rows = []
-    for values in compared["rows"]:
-        row = dict(zip(compared["columns"], values, strict=True))
-        both = row["first"], row["second"]
-        means = [None if n is None else [_words(n), n] for n in both]
-        change = _change(row["difference"], row["low"], row["high"])
-        rows.append([named(row["figure"], k), row["questions"], *means, change, _p(row["p"])])
-    return table(columns | {difference: "text", "p": "text"}, rows)
-
-
-def _taxonomy(modes: Sequence[dict[str, Any]]) -> PageTable:
-    """Return all modes of failure."""
-    headings = ("mode", "category", "what goes wrong", "how it is told", "see")
-    rows = []
-    for mode in modes:
-        how = mode["indicator"]
-        if mode["threshold_text"]:
-            how = f"{how} Holds where {mode['threshold_text']}."
-        if mode["needs"]:
-            how = f"{how} Needs {mode['needs']}."
-        rows.append([mode["name"], mode["category"], mode["definition"], how, mode["reference"]])
-    return table(dict.fromkeys(headings, "text"), rows)
-
-
-def _questions(folder: Path, systems: Sequence[dict[str, Any]], labels: Sequence[str]) -> PageTable:
-    """Return every question of each system with its outcome. Failed ones first."""
-    of_system = dict(zip((system["name"] for system in systems), labels, strict=True))
-    order = {"failed": 0, "late": 1, "found at 1": 3}
+def _questions(folder: Path, labels: Mapping[str, str]) -> PageTable:
+    """Return every question of each system with outcome and leading modes. Failed ones first."""
     rows = read_table(folder / f"{DIAGNOSIS}.parquet").to_pylist()
-    rows.sort(key=lambda row: (order.get(row["outcome"], 2), row["pair"]))
-    cells = [
-        (of_system[row["system"]], [row["query_id"], row["question"], *_why(row)])
-        for row in rows[:MAX_ROWS]
-    ]
+    rows.sort(key=lambda row: (_OUTCOMES[row["outcome"]], row["pair"]))
+    cells = []
+    for row in rows[:MAX_ROWS]:
+        outcome = row["outcome"]
+        if outcome in ("late", "failed") and row["first_correct"] is not None:
+            outcome = f"{outcome}: rank {row['first_correct']}"
+        found = list(zip(row["modes"] or (), row["evidence"] or (), strict=True))
+        lines = [
+            f"{i}. {mode}: {' '.join(why.split())}"
+            for i, (mode, why) in enumerate(found[:SHOWN_MODES], start=1)
+        ]
+        lines += [f"and {len(found) - SHOWN_MODES} more"] if len(found) > SHOWN_MODES else []
+        of_question = [row["query_id"], row["question"], outcome, "\n".join(lines)]
+        cells.append((labels[row["system"]], of_question))
     columns = {"id": "text", "question": "text", "outcome": "text", "why": "lines"}
     return _listed(columns, cells, len(rows))
-
-
-def _why(row: dict[str, Any]) -> list[str]:
-    """Return outcome, and the leading modes with their evidence, a line each."""
-    outcome = row["outcome"]
-    if outcome in ("late", "failed") and row["first_correct"] is not None:
-        outcome = f"{outcome}: rank {row['first_correct']}"
-    pairs = list(zip(row["modes"] or (), row["evidence"] or (), strict=True))
-    lines = [
-        f"{i}. {mode}: {' '.join(why.split())}"
-        for i, (mode, why) in enumerate(pairs[:SHOWN_MODES], start=1)
-    ]
-    more = [f"and {len(pairs) - SHOWN_MODES} more"] if len(pairs) > SHOWN_MODES else []
-    return [outcome, "\n".join([*lines, *more])]
 
 
 def _page(shown: Shown, tables: Mapping[str, Table], k: int) -> dict[str, Any]:
@@ -173,8 +143,6 @@ def _page(shown: Shown, tables: Mapping[str, Table], k: int) -> dict[str, Any]:
     lines: list[dict[str, object]] = []
     sentences = [shown.text.format(k=k)]
     for label, of_system in tables.items():
-        if is_missing(of_system):
-            continue
         if shown.deciles:
             mean, sigma = _words(of_system["mean"]), _words(of_system["sigma"])
             sentences.append(f"{label + ': mean' if label else 'Mean'} {mean}, σ {sigma}.")
@@ -188,14 +156,16 @@ def _page(shown: Shown, tables: Mapping[str, Table], k: int) -> dict[str, Any]:
                     ends = value, row[f"{name[:-3]}high"]
                     of = "range" if shown.deciles and name == "low" else f"95% {name[:-4]}".strip()
                     cells[named(of, k)] = _NONE if None in ends else span(*ends)
+                elif isinstance(value, str):
+                    own = declared()["column_names"].get(name, {}).get(value)
+                    cells[named(name, k)] = own or named(value, k)
                 elif not name.endswith("high"):
-                    cells[named(name, k)] = _value(name, value, k)
-            for heading, cell in cells.items():
-                if cell is not None:
-                    kinds[heading] = "text" if isinstance(cell, str) else "count"
-                else:
-                    kinds.setdefault(heading, "text")
+                    rounded = float(f"{value:.4g}") if isinstance(value, float) else value
+                    cells[named(name, k)] = rounded
             lines.append(cells)
+    for heading, cell in (pair for line in lines for pair in line.items()):
+        if cell is not None or heading not in kinds:
+            kinds[heading] = "count" if isinstance(cell, int | float) else "text"
     return {
         **table(kinds, [[line.get(heading) for heading in kinds] for line in lines]),
         "group": shown.group or shown.section,
@@ -204,14 +174,6 @@ def _page(shown: Shown, tables: Mapping[str, Table], k: int) -> dict[str, Any]:
         "chart": bool(shown.deciles),
         "small": len(kinds) <= _NARROW,
     }
-
-
-def _value(column: str, value: Value, k: int) -> object:
-    """Return a cell: a name in words, or a number of four digits."""
-    if isinstance(value, str):
-        own: str | None = declared()["column_names"].get(column, {}).get(value)
-        return own or named(value, k)
-    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def named(name: Value, k: int) -> str:
@@ -226,9 +188,7 @@ def _part_of(share: float | None, n: int) -> list[Value]:
     return [f"{share:.0%} ({round(share * n):,}\u00a0of\u00a0{n:,})", share]
 
 
-def _words(number: Value) -> str:
-    if number is None or isinstance(number, str):
-        return _NONE if number is None else number
+def _words(number: float) -> str:
     if float(number).is_integer() or abs(number) >= 1000:
         return f"{number:,.0f}"
     return f"{number:.3g}" if abs(number) >= 1 else f"{number:.3f}"
@@ -239,25 +199,19 @@ def span(low: float, high: float) -> str:
     return (_DASH if low >= 0 else _TO).join((_words(low), _words(high)))
 
 
-def _signed(*values: float) -> str:
-    return _TO.join(
-        f"{value:+,.0f}" if abs(value) >= 1000 else f"{round(value, 3) + 0.0:+.3f}"
-        for value in values
-    )
-
-
-def _change(difference: float | str | None, low: float | None, high: float | None) -> str:
-    """Return a difference and its interval, which may stand on the next line. A word stays."""
-    if difference is None or isinstance(difference, str):
-        return _NONE if difference is None else difference
-    between = "" if low is None or high is None else f" ({_signed(low, high)})"
-    return f"{_signed(difference)}{between}"
-
-
-def _p(p: float | None) -> str:
-    if p is None:
+def _change(difference: float | None, low: float | None, high: float | None) -> str:
+    """Return a difference and its interval, which may stand on the next line."""
+    if difference is None:
         return _NONE
-    return "<\u00a00.001" if p < 0.001 else f"{p:.3f}"
+    signed = [
+        ""
+        if value is None
+        else f"{value:+,.0f}"
+        if abs(value) >= 1000
+        else f"{round(value, 3) + 0.0:+.3f}"
+        for value in (difference, low, high)
+    ]
+    return signed[0] if low is None or high is None else f"{signed[0]} ({_TO.join(signed[1:])})"
 
 
 _OF_SYSTEM = (BAND_COLOURS["high"], BAND_COLOURS["low"], BAND_COLOURS["mid"], "#8a93a0")

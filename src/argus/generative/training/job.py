@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 
-from argus.corpora import Corpus
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.tables import read_table
 from argus.data.writing import one_writer
-from argus.devices import check_device
+from argus.devices import Device, check_device
 from argus.errors import InputError
 from argus.generative.decode.model import start_token, token_limit
 from argus.generative.folders import MODEL, index_folder, need_model
@@ -31,9 +30,11 @@ from argus.generative.training.examples import (
 )
 from argus.generative.training.model import new_network, open_network, save_network
 from argus.generative.vocabulary import Vocabulary
+from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import base_hash
+from argus.settings import Option, Without
 from argus.training.loop import Trained, train
 from argus.training.settings import training_lines
 from argus.version import __version__
@@ -107,27 +108,35 @@ class GenerativeTrainResult(LearntModel):
 
 @one_writer
 def train_generative(
-    corpus: Corpus,
+    corpus: o.Corpus,
     *,
     index: Path | str,
     config: GenerativeTrainConfig,
-    out: Path | str,
-    queries: Path | str | None = None,
+    out: o.Out = o.OUT,
+    queries: Annotated[Path | str | None, Option(("--questions",))] = None,
     qrels: Path | str | None = None,
     pseudo_queries: Path | str | None = None,
-    fields: FieldNames | None = None,
-    limit: int | None = None,
-    device: str | None = None,
-    fresh: bool = False,
+    fields: Annotated[FieldNames | None, Without("template")] = None,
+    limit: o.Limit = None,
+    device: Device = None,
+    fresh: o.Fresh = False,
 ) -> GenerativeTrainResult:
-    """Train a model for an n-gram index and write it to OUT/model.
+    """Train a model to write n-grams, titles and pseudo-queries of the passages that answer.
 
-    index: names the tokenizer. queries, qrels: judged questions, both or neither. Without them the
-    passages alone teach. A run that was killed, or ran out of time, goes on where it was. Raises
-    InputError for bad input: nothing to learn from, a model of another tokenizer, another training
-    in OUT.
+    Learns from judged questions where there are some, and from titles and passages themselves.
+    Writes OUT/model, a model of transformers, with what was held out, losses.parquet, summary.json
+    and manifest.json. A run that was stopped, or ran out of time, goes on where it was.
+
+    Raises InputError for bad input: nothing to learn from, a model of another tokenizer, another
+    training in OUT.
+
+    Args:
+        index: N-gram index whose tokenizer the model is to use.
+        queries: Questions, BEIR queries.jsonl or TSV.
+        qrels: Which passages answer the questions.
+        pseudo_queries: JSONL of {"_id", "queries"}: MINDER's third view.
     """
-    on, learning = check_device(device), config.learning
+    on, learning = check_device(device), config.loop
     inputs = read_inputs(corpus, queries, qrels, pseudo_queries, fields or FieldNames(), limit)
     vocabulary = NgramIndex.open(index_folder(index)).vocabulary
     base = None if config.model == SCRATCH else need_model(Path(config.model))
@@ -182,7 +191,7 @@ def train_generative(
 
 
 def _network(config: GenerativeTrainConfig, base: Path | None, vocabulary: Vocabulary) -> Any:
-    seed = config.learning.seed
+    seed = config.loop.seed
     if base is None:
         network = new_network(vocabulary, config.size, seed=seed)
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.generative.failures.golden.twelve import lengths, records, row, unlike
+from tests.generative.failures.golden.twelve import records, row, unlike
 
 
 def test_question_3_with_k_of_two():
@@ -12,10 +12,8 @@ def test_question_3_with_k_of_two():
         hit_1=0, hit_k=0, first_correct=4, answer_hit_k=0, answer_ngram_k=0, ngrams_all=7,
         keys_correct=0.0, keys_wrong=1.0, keys_shared=0.0,
         weight_correct=None, weight_wrong=17 / 3, weight_shared=None,
-        **lengths({1: (1, 5, 1, 3), 2: (2, 12, 2, 4)}),
         answer_outcome="absent", answer_rank=None, score_all=24, score_correct=3,
         # Orders 2 1 4 3, as it is, 1 3 4 2.
-        hit_k_without_titles=0, hit_k_without_queries=0, hit_k_without_unigrams=0,
     )  # fmt: skip
     assert unlike(row(records()[3], k=2), expected) == {}
 
@@ -28,8 +26,6 @@ def test_question_4_with_k_of_twelve_is_a_hit():
         hit_k=1, answer_outcome="hit", answer_rank=None,
         keys_correct=1 / 6, keys_wrong=5 / 6, keys_shared=0.0,
         weight_correct=2.0, weight_wrong=5.0, weight_shared=None,
-        **lengths({1: (14, 65, 14, 36), 2: (1, 2, 1, 2), 4: (1, 10, 1, 0)}),
-        hit_k_without_titles=1, hit_k_without_queries=1, hit_k_without_unigrams=1,
     )  # fmt: skip
     assert unlike(row(records()[4], k=12), expected) == {}
 
@@ -45,9 +41,8 @@ def test_question_4_where_texts_with_an_answer_are_correct():
         title_score_correct=None, title_score_wrong=6.0,
         keys_correct=1 / 5, keys_wrong=4 / 5, keys_shared=0.0,
         weight_correct=9.0, weight_wrong=65 / 13, weight_shared=None,
-        hit_1_without_titles=0, hit_k_without_titles=1, r_precision_without_titles=None,
-        hit_1_without_queries=0, hit_k_without_queries=1, r_precision_without_queries=None,
-        hit_1_without_unigrams=0, hit_k_without_unigrams=1, r_precision_without_unigrams=None,
+       
+       
     )  # fmt: skip
     assert unlike(row(records()[4], correct="answer"), expected) == {}
 
@@ -99,7 +94,6 @@ def test_question_8_with_a_pseudo_query_and_a_second_answer():
         # 7 + 2 + 1 + 4 + 1, and 4 of passage 3.
         score_all=19, score_title=9, score_query=4, query_ngrams_all=1, title_score_correct=9.0,
         # Without Q passage 2 has 11, passage 3 has 4, passage 1 nothing: order 2 3 1.
-        r_precision_without_queries=0.5, hit_1_without_queries=1,
     )  # fmt: skip
     assert unlike(row(record), expected) == {}
 

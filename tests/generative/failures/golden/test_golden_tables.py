@@ -224,25 +224,3 @@ def test_table_7_hits_where_the_answer_is_an_n_gram():
     ]
     table = tables()["generation"]["t07_answer_ngram"]
     assert lines(table, "passages", "is", "n", "hit_1", "hit_k") == alike(expected)
-
-
-def test_n_grams_by_length():
-    # n-grams, weights, log10 frequencies, of how many; by question. Of 1 token:
-    # 5 5 10 4 13 4 4 2 2 4 1 6: 60; 8 16 31 10 64 10 9 5 6 18 8 21: 206;
-    # 8 8 22 10 33 9 9 0 4 7 1 15: 126, of 60 but 2 of question 7: 58.
-    # Of 2 tokens, questions 0 2 3 5 6 7 8 9 11: 6 5 3 1 2 2 3 2 1: 25; 17 25 14 5 10 8 10 5 5: 99;
-    # 12 7 4 2 1 0 4 2 2: 34, of 25 but 1 of question 2, 2 of 7, 1 of 9: 21.
-    # Of 3: question 5; of 4: 0, 4, 10; of 7: 11; of 8: 0; of 12: 6. In all 60 + 25 + 1 + 3 + 3.
-    table = tables()["generation"]["lengths"]
-    assert table["ngrams"] == 92
-    rows = lines(table, "tokens", "ngrams", "share", "mean_weight", "weight_per_token")
-    assert [rows[at] for at in (0, 1, 10)] == alike(
-        [
-            ["1", 60, 60 / 92, 206 / 60, 206 / 60],
-            ["2", 25, 25 / 92, 99 / 25, 99 / 50],
-            ["11+", 1, 1 / 92, 12.0, None],
-        ]
-    )
-    assert [row[1] for row in rows] == [60, 25, 1, 3, 0, 0, 1, 1, 0, 0, 1]
-    logs = lines(table, "mean_log10_frequency")
-    assert logs[:2] == alike([[126 / 58], [34 / 21]])

@@ -1,4 +1,4 @@
-"""Tables of scoring, annotation and ablations over the twelve, worked out by hand.
+"""Tables of scoring and annotation over the twelve, worked out by hand.
 
 See test_golden_tables.py.
 """
@@ -148,27 +148,3 @@ def test_texts_of_the_positives():
     assert lines(texts["gold_adjacent"], *columns) == alike(
         [["present", 10, 5 / 10, 8 / 10], ["absent", 1, 0.0, 1.0]]
     )
-
-
-def test_ablations_against_the_list_as_it_is():
-    # As it is: R-precision 4.5, hit_1 5, hit_k 9, of 11.
-    # Without titles question 6 gains a half and 8 loses a half; 8 loses hit_1; 4 gains hit_k.
-    # Without pseudo-queries question 11 gains its whole R-precision and hit_1.
-    # Without unigrams question 1 loses R-precision 1 and hit_1; 4 gains hit_k.
-    expected = [
-        ["titles", "r_precision", 11, 4.5 / 11, 4.5 / 11, 1, 1],
-        ["titles", "hit_1", 11, 5 / 11, 4 / 11, 0, 1],
-        ["titles", "hit_k", 11, 9 / 11, 10 / 11, 1, 0],
-        ["queries", "r_precision", 11, 4.5 / 11, 5.5 / 11, 1, 0],
-        ["queries", "hit_1", 11, 5 / 11, 6 / 11, 1, 0],
-        ["queries", "hit_k", 11, 9 / 11, 9 / 11, 0, 0],
-        ["unigrams", "r_precision", 11, 4.5 / 11, 3.5 / 11, 0, 1],
-        ["unigrams", "hit_1", 11, 5 / 11, 4 / 11, 0, 1],
-        ["unigrams", "hit_k", 11, 9 / 11, 10 / 11, 1, 0],
-    ]
-    table = tables()["ablations"]["ablations"]
-    columns = ("without", "figure", "n", "as_is", "changed", "improved", "harmed")
-    assert lines(table, *columns) == alike(expected)
-    differences = [line[0] for line in lines(table, "difference")]
-    changes = [0, -1 / 11, 1 / 11, 1 / 11, 1 / 11, 0, -1 / 11, -1 / 11, 1 / 11]
-    assert differences == pytest.approx(changes, abs=1e-8)

@@ -16,7 +16,6 @@ from argus.generative.failures.tables import figures
 
 OUTPUT = Path(__file__).with_name("twelve.json")
 K = 10
-BINS = 11
 
 
 @cache
@@ -60,24 +59,6 @@ def unlike(measured: Mapping[str, Any], expected: Mapping[str, Any]) -> dict[str
         for name, (value, found) in pairs.items()
         if not (found is None if value is None else found == pytest.approx(value))
     }
-
-
-def lengths(bins: Mapping[int, tuple[int, float, int, float]]) -> dict[str, list[float]]:
-    """Return the columns by length. bins: tokens (11: more than ten) -> n-grams, sum of weights,
-    those of known frequency above 0, and the sum of log10 of it."""
-    names = ("length_ngrams", "length_weight", "length_counted", "length_log_frequency")
-    table = [bins.get(tokens, (0, 0.0, 0, 0.0)) for tokens in range(1, BINS + 1)]
-    return {name: [line[at] for line in table] for at, name in enumerate(names)}
-
-
-def ablated(**figures: tuple[float, int, int] | None) -> dict[str, float | int | None]:
-    """Return the columns of ablations: switched off -> R-precision, hit_1, hit_k."""
-    made: dict[str, float | int | None] = {}
-    for what, values in figures.items():
-        names = (f"{figure}_without_{what}" for figure in ("r_precision", "hit_1", "hit_k"))
-        made |= dict(zip(names, values or (None, None, None), strict=True))
-    assert made.keys() == {name for name in OF_OUTPUT if "_without_" in name}
-    return made
 
 
 @cache

@@ -11,7 +11,7 @@ from argus.data.folders import ArtifactFolder
 from argus.errors import InputError
 from argus.generative.failures.analyse import analyse_failures as analyse
 from argus.generative.settings import FailureConfig, ReplayConfig
-from argus.llm import ChatConfig
+from argus.llm import ChatConfig, LanguageModelError
 from tests.support.failures import two_of_three, write_output
 
 
@@ -31,7 +31,7 @@ def test_a_judge_changes_the_diagnosis_and_adjusts_the_hits(endpoint, tmp_path):
     endpoint.behave = saying("YES")
     file = write_output(tmp_path / "seal.json", two_of_three())
     llm = judge(endpoint)
-    result = analyse([file], config=FailureConfig(llm=llm), out=tmp_path / "out")
+    result = analyse([file], llm=llm, out=tmp_path / "out")
     rows = pq.read_table(tmp_path / "out" / "failures.parquet").to_pylist()
     assert [row["judged"] for row in rows] == [None, None, "YES"]
     found = pq.read_table(tmp_path / "out" / "failure_diagnosis.parquet").to_pylist()
@@ -44,7 +44,7 @@ def test_a_judge_changes_the_diagnosis_and_adjusts_the_hits(endpoint, tmp_path):
     rates = [dict(zip(adjusted["columns"], row, strict=True)) for row in adjusted["rows"]]
     assert [row["hits"] for row in rates] == [1, 2, 2]  # as annotated, + YES, + PARTIAL
     assert len(endpoint.requests) == 1
-    analyse([file], config=FailureConfig(llm=llm), out=tmp_path / "out")
+    analyse([file], llm=llm, out=tmp_path / "out")
     assert len(endpoint.requests) == 1, "the ledger keeps what was answered"
     assert (tmp_path / "out" / "judged.parquet").is_file()
 
@@ -85,10 +85,9 @@ def test_a_replay_takes_so_many_questions_failed_ones_first(ready, tmp_path):
     )
     result = analyse([file], config=config, out=tmp_path / "out", qrels=qrels)
     (told,) = result.summary["replayed"]
-    assert (told["questions"], told["of"], told["as_searched"]) == (1, 2, False)
+    assert (told["questions"], told["of"], told["mode"], told["beams"]) == (1, 2, "seal", 2)
     said = " ".join(result.summary["needs"])
     assert "1 of 2 questions of seal were replayed (--replay)" in said
-    assert "seal was replayed as seal with 2 beams; the output does not say how it was made" in said
     rows = pq.read_table(tmp_path / "out" / "failures.parquet").to_pylist()
     assert {row["query_id"]: row["pruned"] is not None for row in rows} == {
         "found": False,
@@ -101,25 +100,22 @@ def test_settings_out_of_range_are_refused():
         FailureConfig(k=0)
 
 
-def test_a_judge_out_of_reach_leaves_the_rest_of_the_report(endpoint, tmp_path):
+def test_a_judge_out_of_reach_is_an_error(endpoint, tmp_path):
     endpoint.behave = lambda *_: {"status": 401}
     file = write_output(tmp_path / "seal.json", two_of_three())
-    llm = judge(endpoint)
-    result = analyse(file, config=FailureConfig(llm=llm), out=tmp_path / "out")
-    assert len(result.incomplete) == 1 and "401" in result.incomplete[0]
-    assert result.report.is_file() and (tmp_path / "out" / "failure_diagnosis.csv").is_file()
-    rows = pq.read_table(tmp_path / "out" / "failures.parquet").to_pylist()
-    assert all(row.get("judged") is None for row in rows)
+    with pytest.raises(LanguageModelError, match="401"):
+        analyse([file], llm=judge(endpoint), out=tmp_path / "out")
+    assert not (tmp_path / "out" / "summary.json").exists()
 
 
 def test_nothing_of_an_earlier_analysis_is_left(endpoint, tmp_path):
     endpoint.behave = saying("YES")
     files = [write_output(tmp_path / f"{n}.json", two_of_three()) for n in ("seal", "minder")]
     llm = judge(endpoint)
-    analyse(files, config=FailureConfig(llm=llm), out=tmp_path / "out")
+    analyse(files, llm=llm, out=tmp_path / "out")
     tables = tmp_path / "out" / "failure_tables"
     assert (tables / "comparison.csv").is_file() and (tables / "t10_verdicts.csv").is_file()
-    analyse(files[0], out=tmp_path / "out")
+    analyse(files[:1], out=tmp_path / "out")
     assert not (tables / "comparison.csv").exists() and not (tables / "t10_verdicts.csv").exists()
     assert not list((tmp_path / "out").glob("judged.*"))
     assert all("minder" not in path.read_text() for path in tables.iterdir())
@@ -130,13 +126,13 @@ def test_judgements_of_other_questions_are_refused(tmp_path):
     qrels.write_text("query-id\tcorpus-id\tscore\ntest0\tp1\t1\n")
     file = write_output(tmp_path / "a.json", two_of_three())
     with pytest.raises(InputError, match=r"--qrels judges 1 questions \('test0', ...\), none of"):
-        analyse(file, out=tmp_path / "out", qrels=qrels)
+        analyse([file], out=tmp_path / "out", qrels=qrels)
 
 
 def test_the_index_of_another_corpus_is_refused(ready, tmp_path):
     file = write_output(tmp_path / "a.json", two_of_three())
     with pytest.raises(InputError, match="no passage and no positive of this output is in"):
-        analyse(file, out=tmp_path / "out", config=FailureConfig(index=ready.index))
+        analyse([file], out=tmp_path / "out", config=FailureConfig(index=ready.index))
 
 
 def test_the_cost_of_a_judge_is_estimated_without_asking(endpoint, tmp_path):
@@ -144,8 +140,8 @@ def test_the_cost_of_a_judge_is_estimated_without_asking(endpoint, tmp_path):
 
     file = write_output(tmp_path / "seal.json", two_of_three())
     llm = judge(endpoint, input_price=1, output_price=1)
-    found = estimate_verdicts(file, out=tmp_path / "out", config=FailureConfig(llm=llm))
+    found = estimate_verdicts([file], out=tmp_path / "out", llm=llm)
     assert (found.prompts, found.to_ask) == (1, 1) and found.cost
     assert not endpoint.requests and not (tmp_path / "out").exists()
     with pytest.raises(InputError, match="expected --llm with --estimate"):
-        estimate_verdicts(file, out=tmp_path / "out", config=FailureConfig())
+        estimate_verdicts([file], out=tmp_path / "out", config=FailureConfig())

@@ -61,7 +61,7 @@ def test_a_question_gets_the_best_verdict_on_its_passages(endpoint, config, tmp_
         "verdict": "PARTIAL", "explanation": "Of a.", "reason": "",
     }  # fmt: skip
     assert judged.summary["systems"]["seal"] == {
-        "questions": {"total": 4, "YES": 1, "PARTIAL": 1, "NO": 2, "failed": 0, "incomplete": 0},
+        "questions": {"total": 4, "YES": 1, "PARTIAL": 1, "NO": 2, "failed": 0},
         "passages": {"total": 6, "ok": 6, "failed": 0, "not_asked": 0,
                      "YES": 1, "PARTIAL": 2, "NO": 3},
     }  # fmt: skip
@@ -90,7 +90,7 @@ def test_passages_that_fail_are_counted_and_the_rest_decides(endpoint, config, t
     assert judged.best["seal"] == {"q1": "NO", "q2": "failed", "q3": "NO", "q4": "NO"}
     counts = judged.summary["systems"]["seal"]
     assert counts["questions"] == {
-        "total": 4, "YES": 0, "PARTIAL": 0, "NO": 3, "failed": 1, "incomplete": 2,
+        "total": 4, "YES": 0, "PARTIAL": 0, "NO": 3, "failed": 1,
     }  # fmt: skip
     assert counts["passages"] == {
         "total": 6, "ok": 3, "failed": 3, "not_asked": 0, "YES": 0, "PARTIAL": 0, "NO": 3,

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
-
 from argus.generative.failures.reading import words
 
 
@@ -23,26 +20,6 @@ def pairs(case, k=None):
 def mean(values):
     values = list(values)
     return sum(values) / len(values) if values else None
-
-
-def by_length(case, k):
-    """Return the four lists of lengths."""
-    keys = pairs(case, k)
-    names = ("length_ngrams", "length_weight", "length_counted", "length_log_frequency")
-    if not keys:
-        return dict.fromkeys(names)
-    rows = {name: [0] * 11 for name in names}
-    for _, place, weight in keys:
-        ngram = case.ngrams[place]
-        if not ngram.tokens:
-            continue
-        at = min(len(ngram.tokens), 11) - 1
-        rows["length_ngrams"][at] += 1
-        rows["length_weight"][at] += weight
-        if ngram.count:
-            rows["length_counted"][at] += 1
-            rows["length_log_frequency"][at] += math.log10(ngram.count)
-    return rows
 
 
 def table_17(case, k):
@@ -107,27 +84,3 @@ def title_scores(case):
                 sums.append(sum(titles))
         row[f"title_score_{name}"] = mean(sums)
     return row
-
-
-def without(case, k, what):
-    """Return R-precision and hits when n-grams of a kind weigh nothing, in exact fractions."""
-    off = {"titles": lambda n: n.view == "title", "queries": lambda n: n.view == "query",
-           "unigrams": lambda n: n.view == "body" and len(n.tokens) == 1}[what]  # fmt: skip
-    names = [f"{name}_without_{what}" for name in ("r_precision", "hit_1", "hit_k")]
-    keys = pairs(case)
-    if not keys or not case.judged:
-        return dict.fromkeys(names)
-    order = list(case.passages)
-    if any(off(case.ngrams[place]) for _, place, _ in keys):
-        left = {
-            passage.id: sum(
-                Fraction(float(weight)) for other, place, weight in keys
-                if other is passage and not off(case.ngrams[place])
-            )
-            for passage in order
-        }  # fmt: skip
-        order.sort(key=lambda passage: float(left[passage.id]), reverse=True)
-    correct = [bool(passage.correct) for passage in order]
-    r = len(case.positives or ())
-    values = [sum(correct[:r]) / r if r else None, int(any(correct[:1])), int(any(correct[:k]))]
-    return dict(zip(names, values, strict=True))

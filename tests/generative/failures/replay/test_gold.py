@@ -1,21 +1,19 @@
-"""The n-grams of a passage that a search could write, and their scores, by brute force."""
+"""The n-grams of a passage that a search could write, by brute force."""
 
 import pytest
 
-from argus.generative.failures.replay import gold_ngrams, scored
+from argus.generative.failures.replay import gold_ngrams
 from argus.generative.index import build_index
 from argus.generative.searcher import GenerativeSearcher
-from argus.generative.settings import Decoding, Mode, Scoring
+from argus.generative.settings import Decoding, Mode
 from tests.support.generating import (
     DOCUMENTS,
     PSEUDO_QUERIES,
-    log_probability,
     small_vocabulary,
     tiny_model,
 )
 
 SMALL = {"beams": 4, "body_tokens": 5, "title_tokens": 8, "query_tokens": 12}
-QUESTION = "where is the tower"
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +24,8 @@ def parts(tmp_path_factory):
     return vocabulary, index, tiny_model(vocabulary)
 
 
-def searcher_of(parts, scoring=None, **decoding):
-    return GenerativeSearcher(
-        parts[1], parts[2], Mode.MINDER, Decoding(**{**SMALL, **decoding}), scoring
-    )
+def searcher_of(parts):
+    return GenerativeSearcher(parts[1], parts[2], Mode.MINDER, Decoding(**SMALL))
 
 
 def view_of(searcher, name):
@@ -63,24 +59,3 @@ def test_titles_and_pseudo_queries_are_wanted_whole(parts):
         " || what is tall @@", " || where does the tower stand @@",
     ]  # fmt: skip
     assert gold_ngrams(index, range(6), view_of(searcher, "question")) == []
-
-
-@pytest.mark.parametrize("rescore", [True, False])
-@pytest.mark.parametrize("name", ["body", "title", "query"])
-def test_scores_are_those_of_the_search(parts, name, rescore):
-    """By the question, the marker and the tokens of docs/ngrams.md, "Passages and views"."""
-    vocabulary, index, model = parts
-    searcher = searcher_of(parts, Scoring(length_penalty=1e-9), rescore=rescore)
-    view = view_of(searcher, name)
-    ngrams = gold_ngrams(index, [0], view)
-    sources, places = searcher.encode([QUESTION])
-    got = scored(searcher, view, ngrams, sources, places)
-    assert [key.tokens for key in got] == ngrams
-    assert {key.view for key in got} == {name}
-    source = vocabulary.sources([QUESTION], None if rescore and name == "body" else name)[0]
-    for key in got[::5]:
-        want = log_probability(model, source, key.tokens[name != "body" :])
-        if name == "query" and not rescore:  # ` ||` is given and not scored
-            want = log_probability(model, source, key.tokens)
-            want -= log_probability(model, source, key.tokens[:1])
-        assert key.log_probability == pytest.approx(want, abs=1e-4)

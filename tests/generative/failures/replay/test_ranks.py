@@ -5,7 +5,7 @@ import pytest
 
 from argus.data.types import Document
 from argus.generative.evidence import aggregate
-from argus.generative.failures.replay import best_rank, rank_without, without
+from argus.generative.failures.replay import best_rank, without
 from argus.generative.index import build_index
 from argus.generative.passage_scores import Key
 from argus.generative.settings import Scoring
@@ -67,5 +67,5 @@ def test_ranks_without_keys_are_those_of_a_search_without_them(index, keys, unig
     moved = [n for n in range(200) if n in ranked and ranked.index(n) != whole.index(n)]
     assert moved
     for document in moved[:5]:
-        got = rank_without(index, keys, unigrams, SCORING, [document], what)
+        got = best_rank(index, left, unigrams, scoring, [document])
         assert got == ranked.index(document) + 1

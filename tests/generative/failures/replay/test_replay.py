@@ -90,16 +90,12 @@ def test_what_is_pruned_is_what_the_definition_says(parts, question, document):
     assert weights == sorted(weights, reverse=True)
 
 
-@pytest.mark.parametrize(("rescore", "partial"), [(True, False), (False, True)])
-def test_a_beam_as_large_as_all_candidates_prunes_nothing(parts, rescore, partial):
-    searcher = searcher_of(
-        parts, EVERYTHING, beams=600, title_tokens=20, query_tokens=40,
-        rescore=rescore, partial_titles=partial,
-    )  # fmt: skip
+def test_a_beam_as_large_as_all_candidates_prunes_nothing(parts):
+    searcher = searcher_of(parts, EVERYTHING, beams=600, title_tokens=20, query_tokens=40)
     replayed = replay(searcher, QUESTIONS[0], range(6))
     assert replayed.pruned == ()
     assert replayed.unpruned == replayed.now == 1
-    small = searcher_of(parts, EVERYTHING, rescore=rescore, partial_titles=partial)
+    small = searcher_of(parts, EVERYTHING)
     assert replay(small, QUESTIONS[0], range(6)).pruned
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.generative.failures import aggregates
+from argus.generative.failures import tables
 from tests.support.draws import examples
 
 Decile = namedtuple("Decile", "number low high mean weight hit other", defaults=[None])
@@ -13,7 +13,7 @@ questions = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 1)), min_size=1
 
 
 def deciles(values, outcomes):
-    return [Decile(*row) for row in aggregates.deciles(values, outcomes)]
+    return [Decile(*row) for row in tables.deciles(values, outcomes)]
 
 
 def reference(found, groups=10):
