@@ -35,7 +35,10 @@ def test_counts_agree_with_every_pair_tried():
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        (Rule("blakout", "clearance", "ticker"), "no record is of type 'blakout'.*'blackout'"),
+        (
+            Rule("blakout", "clearance", "ticker"),
+            "of 0 records of type blakout, none there.*'blackout'",
+        ),
         (Rule("blackout", "clearance", "tiker"), "none has the scope key 'tiker'.*mean 'ticker'"),
         (
             Rule("blackout", "clearance", (ScopeKey("ticker", "symbol"),)),

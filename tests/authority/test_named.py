@@ -29,7 +29,7 @@ def test_a_name_supersedes_whatever_the_dates_say(times):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"order": "named"}, "no key by which one 'rfc' names the other"),
+        ({"order": "named"}, "'rfc' would supersede itself"),
         ({"order": "type"}, "'rfc' would supersede itself"),
     ],
 )

@@ -206,7 +206,7 @@ def test_unknown_and_repeated_ids_and_edges_are_refused():
     with pytest.raises(InputError, match=r"no record 'gone'"):
         Authority(chain_of(1), [], [Edge("gone", "d0")])
     new = Record("new", "note", at(7), {"k": "y"})
-    with pytest.raises(InputError, match=r"an edge from 'd0' to 'd1' with 'new'.*of the record"):
+    with pytest.raises(InputError, match=r"Edge.superseder='d1'.*edges of 'new'"):
         authority.insert(new, [Edge("d1", "d0")])
     with pytest.raises(InputError, match=r"no record 'gone'"):
         authority.insert(new, [Edge("new", "d0"), Edge("gone", "new")])

@@ -94,9 +94,9 @@ def test_corollary_1_n_plus_of_k_excludes_the_first_k(relation, data):
     authority = relation.authority
     found, ranked = divergence(scores, authority), ranking(scores)
     for k in range(1, len(ranked) + 1):
-        if found.excludes_hit(k):
+        if found.n_plus >= k:
             assert not set(ranked[:k]) & set(found.frontier)
-        if found.excludes_tca(k):
+        if found.n_plus_all >= k:
             assert not check_conditions(ranked[:k], authority, [found.top]).hold
     first = min(ranked.index(c) for c in found.frontier)
     tied = sum(scores[d] == scores[found.frontier[0]] for d in ranked)

@@ -62,7 +62,7 @@ def test_exact_chances_equal_a_sum_over_all_outcomes(relation, data):
     ids = data.draw(st.lists(st.sampled_from(ids), min_size=1, unique=True))
     expected = naive_chances(relation, ids)
     found = safe_frontier(Authority(*relation.parts), ids, 0.5)
-    assert found.is_exact and found.undecided == ()
+    assert not any(chance.samples for chance in found.chances.values())
     for id_ in ids:
         assert found.chances[id_].probability == pytest.approx(expected[id_], abs=1e-9)
 
@@ -73,7 +73,7 @@ def test_samples_agree_with_the_exact_chances(relation, seed):
     assume(not Naive(*relation.parts).has_cycle)
     authority, ids = Authority(*relation.parts), [record.id for record in relation.records]
     exact = safe_frontier(authority, ids, 0.5, exact_edges=20)
-    assume(exact.is_exact)
+    assume(not any(chance.samples for chance in exact.chances.values()))
     sampled = safe_frontier(authority, ids, 0.5, exact_edges=0, samples=20_000, seed=seed)
     for id_ in ids:
         probability = exact.chances[id_].probability
@@ -119,7 +119,7 @@ def test_more_uncertain_edges_are_sampled_and_say_so():
     authority = in_one_scope(8, 0.2)  # 28 uncertain edges
     ids = [f"d{i}" for i in range(8)]
     found = safe_frontier(authority, ids, 0.5, samples=4000, seed=1)
-    assert not found.is_exact
+    assert any(chance.samples for chance in found.chances.values())
     assert {chance.samples for chance in found.chances.values()} == {4000}
     for i, id_ in enumerate(ids):  # the nearest step decides: one of the later ones holds, or none
         chance = found.chances[id_]
@@ -128,14 +128,12 @@ def test_more_uncertain_edges_are_sampled_and_say_so():
     assert found == safe_frontier(authority, ids, 0.5, samples=4000, seed=1)
     assert found != safe_frontier(authority, ids, 0.5, samples=4000, seed=2)
     near = found.chances["d4"].probability
-    assert "d4" in safe_frontier(authority, ids, near, samples=4000, seed=1).undecided
+    assert "d4" in safe_frontier(authority, ids, near, samples=4000, seed=1).ids
 
 
 def test_a_large_scope_is_refused_not_multiplied_out():
     authority = in_one_scope(700, 0.5)
-    with pytest.raises(
-        InputError, match=r"more than 200,000 supersessions between 2 records.*theta"
-    ):
+    with pytest.raises(InputError, match=r"more than 200,000 supersessions between 2 records"):
         safe_frontier(authority, ["d0", "d699"], 0.5)
     assert len(authority.closure(["d0"], 0.5)) == 700
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
+from argus.errors import InputError
 from argus.llm.config import ChatConfig, LocalConfig
 from argus.settings import Doc, Ge, Le, Option, Seed, check_settings
 
@@ -75,6 +76,9 @@ class AuthoritySource(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if "" in (self.as_of, self.known_by):
+            expected, fix = "a date such as 2024-03-01", "Leave it out to ask about today."
+            raise InputError("an empty date", expected=expected, fix=fix, where="--as-of")
         object.__setattr__(self, "records", Path(self.records))
 
 

@@ -7,10 +7,9 @@ part, those that cannot and why, and those that stay undecided.
 
 from __future__ import annotations
 
-import difflib
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,11 +17,11 @@ from typing import Any
 from argus.authority.config import AuthoritySource
 from argus.authority.domains import Domain, load_domain
 from argus.authority.relation import Authority
-from argus.authority.rules import SUPERSEDES, Edge, Order, Record, Rule, located
+from argus.authority.rules import ALWAYS, SUPERSEDES, Edge, Record, Rule, located
 from argus.authority.scopes import Bucket
-from argus.authority.times import Moment, parse_moment
 from argus.data.rows import id_value, pick_field, read_rows, text_value
 from argus.data.runs import ranking
+from argus.data.yaml_file import nearest
 from argus.errors import ArgusError, InputError
 from argus.python_file import call_own, file_of, is_own, load_own
 from argus.reports.section import Table, table
@@ -84,33 +83,24 @@ def _count_pairs(
     """
     retired, undecided, edges = set[str](), set[str](), 0
     pairs: dict[frozenset[str], dict[str, str]] = {}
-
-    def moment(id_: str) -> Moment:
-        found = rule.moment(records[id_])
-        assert found is not None, "a bucket holds none without its time"
-        return found
-
     for bucket in buckets:
-        superseding = list(bucket.superseding)
-        if not rule.is_timed:
-            retired.update(id_ for _, id_ in bucket.superseded if superseding)
-            edges += len(bucket.superseded) * len(superseding)
-            continue
-        starts = [start for start, _ in superseding]
-        ends, own = sorted(moment(i).end for _, i in superseding), {i for _, i in superseding}
+        starts = [start for start, _ in bucket.superseding]
+        times = {i: rule.moment(records[i]) or ALWAYS for _, i in bucket.superseding}
+        ends = sorted(time.end for time in times.values())
         for last, id_ in bucket.superseded:
-            first, time = bisect_left(starts, last), moment(id_)
+            first, time = bisect_left(starts, last), rule.moment(records[id_]) or ALWAYS
             edges += len(starts) - first
             if first < len(starts):
                 retired.add(id_)
-            if first - bisect_right(ends, time.start) - (id_ in own):
+            if first - bisect_right(ends, time.start) - (id_ in times) > 0:
                 undecided.add(id_)
                 if len(pairs) < MAX_PAIRS:
-                    near = (i for _, i in reversed(superseding[:first]) if i != id_)
-                    other = next(i for i in near if moment(i).end > time.start)
-                    times = {"time": str(time), "superseding_time": str(moment(other))}
-                    pair = {"superseded": id_, "superseding": other, **times}
-                    pairs.setdefault(frozenset((id_, other)), pair)
+                    near = (i for _, i in reversed(bucket.superseding[:first]) if i != id_)
+                    other = next(i for i in near if times[i].end > time.start)
+                    pairs.setdefault(frozenset((id_, other)), {
+                        "superseded": id_, "superseding": other,
+                        "time": str(time), "superseding_time": str(times[other]),
+                    })  # fmt: skip
     return {
         "retired": len(retired), "edges": edges,
         "undecided": len(undecided), "undecided_pairs": list(pairs.values()),
@@ -123,52 +113,35 @@ def require_covered(authority: Authority) -> list[dict[str, Any]]:
     No record is then of a type of one side, or none of them has its scope key or its time.
     """
     covered = cover(authority)
-    for rule, entry in zip(authority.rules, covered, strict=True):
-        for side in ("superseding", "superseded"):
-            if entry[side] == 0:
-                _refuse_side(authority, rule, side)
-    return covered
-
-
-def _nearest(name: str, names: Iterable[str], otherwise: str) -> str:
-    close = difflib.get_close_matches(name, list(names), n=1)
-    return f"Did you mean {close[0]!r}?" if close else otherwise
-
-
-def _refuse_side(authority: Authority, rule: Rule, side: str) -> None:
-    """Raise InputError with the one thing that all records of one side of a rule lack."""
-    types = rule.superseding if side == "superseding" else rule.superseded
+    sides = ((entry, side) for entry in covered for side in ("superseding", "superseded"))
+    lacking = next(((entry, side) for entry, side in sides if not entry[side]), None)
+    if lacking is None:
+        return covered
+    rule, side = authority.rules[covered.index(lacking[0])], lacking[1]
+    types = getattr(rule, side)
     matches = rule.can_supersede if side == "superseding" else rule.can_be_superseded
     records = [r for r in authority.records.values() if r.type in types]
     meeting = [r for r in records if matches(r)]
-    where = f"rule {rule.name!r}: of {len(records):,} records of type {' or '.join(types)}"
+    known = sorted({record.type for record in authority.records.values()})
+    keys = sorted({k for record in meeting for k in record.scope})
+    absent = [
+        name
+        for name in (getattr(key, side) for key in rule.scope)
+        if not any(record.values(name) for record in meeting)
+    ]
+    none, fix = f"has a time to order by ({rule.order})", "Name its column, or say `order: type`."
     if not records:
-        known = sorted({record.type for record in authority.records.values()})
-        got = f"rule {rule.name!r}: no record is of type {' or '.join(map(repr, types))}"
-        expected = f"one of the types of the records: {', '.join(map(repr, known[:20]))}"
-        fix = _nearest(types[0], known, "Mend the rule, or give all records.")
-        raise InputError(got, expected=expected, fix=fix)
-    if not meeting:
-        fix = "Look at the metadata of one of them, and mend the condition."
-        got = f"{where}, none meets its condition {dict(rule.condition)}"
-        raise InputError(got, expected="some that do", fix=fix)
-    for name in (getattr(key, side) for key in rule.scope):
-        if not any(record.values(name) for record in meeting):
-            keys = sorted({k for record in meeting for k in record.scope})
-            fix = _nearest(name, keys, "Mend the rule or the records.")
-            if any(name in record.metadata for record in meeting):
-                fix = (
-                    "It is a column: put it into the records' `entities`, or say in the rules "
-                    f"file where it is (`records:`, `scope: {{{name}: {name}}}`: docs/records.md)."
-                )
-            got, expected = f"{where}, none has the scope key {name!r}", "one of their keys: "
-            expected += ", ".join(map(repr, keys[:20])) or "none"
-            raise InputError(got, expected=expected, fix=fix)
-    if all(rule.moment(record) is None for record in meeting):
-        missing = "publication time" if rule.order is Order.PUBLISHED else "time"
-        fix = "Say `order: type` where the type alone decides, or name the column of the time."
-        expected = f"times, since the rule orders by {rule.order}"
-        raise InputError(f"{where}, none has a {missing}", expected=expected, fix=fix)
+        none, fix = "there", nearest(types[0], known, "Mend the rule, or give all records.")
+    elif not meeting:
+        none, fix = f"meets its condition {dict(rule.condition)}", "Mend the condition."
+    elif absent:
+        none, fix = f"has the scope key {absent[0]!r}", nearest(absent[0], keys, "Mend the rule.")
+        if any(absent[0] in record.metadata for record in meeting):
+            fix = f"It is a column: say so (`records:`, `scope: {{{absent[0]}: {absent[0]}}}`)."
+    of = f"of {len(records):,} records of type {' or '.join(types)}"
+    got = f"rule {rule.name!r}: {of}, none {none}"
+    expected = f"types such as {', '.join(known[:20])}; scope keys such as {', '.join(keys[:20])}"
+    raise InputError(got, expected=expected, fix=fix)
 
 
 @dataclass(frozen=True)
@@ -231,42 +204,36 @@ def open_authority(source: AuthoritySource) -> OpenedAuthority:
         fix = "Say what supersedes what."
         raise InputError("neither rules nor edges", expected=expected, fix=fix)
     domain = domain_of(source)
-    effective = moment_of(source.as_of, domain, "--as-of")
-    known_by = moment_of(source.known_by, domain, "--known-by")
+    effective = domain.moment(source.as_of, "--as-of")
+    known_by = domain.moment(source.known_by, "--known-by")
     edges = read_edges(source.edges) if source.edges is not None else []
     records = domain.read(source.records)
     if source.rules is not None and is_own(source.rules):
-        edges = [*edges, *_own_edges(source.rules, records)]
-    known = {record.id for record in records}
-    for edge in edges:
-        for id_ in (edge.superseder, edge.superseded):
-            if id_ not in known:
-                got = f"{edge.superseded!r} superseded by {edge.superseder!r}: no record {id_!r}"
-                expected = f"ids of the {len(known):,} records of {source.records}"
-                fix = "Mend the id, or give all records."
-                raise InputError(got, expected=expected, fix=fix, where=source.edges)
+        _, rule = load_own(source.rules, callable, OWN_RULE)
+        found = call_own(source.rules, rule, list(records))
+        try:
+            edges += [Edge(newer, older, rule=source.rules) for newer, older in found]
+        except (TypeError, ValueError) as error:
+            raise ArgusError(
+                f"{source.rules} returned something else; expected {OWN_RULE}."
+            ) from error
     rules = [rule for rule in domain.rules if rule.confidence >= source.theta]
     sure = [edge for edge in edges if edge.confidence >= source.theta]
-    authority = Authority(records, rules, sure)
+    with located(source.edges or source.records):
+        authority = Authority(records, rules, sure)
     coverage = require_covered(authority)
     left_out = len(domain.rules) - len(rules) + len(edges) - len(sure)
-    _refuse_swapped(sure, authority)
+    by_id = authority.records
+    times = [(by_id[e.superseder].time, by_id[e.superseded].time) for e in sure]
+    dated = [(newer, older) for newer, older in times if newer and older]
+    backwards = sum(newer.before(older) for newer, older in dated)
+    if 2 * backwards > len(dated):
+        got = f"{backwards:,} of {len(dated):,} dated edges go backwards in time"
+        expected, fix = "superseders later than what they supersede", "Are the columns swapped?"
+        raise InputError(got, expected=expected, fix=fix, where=source.edges)
     if effective or known_by:
         authority = authority.as_of(effective, known_by)
     return OpenedAuthority(authority, coverage, source, left_out)
-
-
-def _own_edges(spec: str, records: Sequence[Record]) -> list[Edge]:
-    """Return the supersessions that a user's rule `FILE.py:NAME` finds among records.
-
-    It is a function of records, each with id, type, time, title, text, entities and metadata.
-    """
-    _, rule = load_own(spec, callable, OWN_RULE)
-    found = call_own(spec, rule, list(records))
-    try:
-        return [Edge(superseder, superseded, rule=spec) for superseder, superseded in found]
-    except (TypeError, ValueError) as error:
-        raise ArgusError(f"{spec} returned something else; expected {OWN_RULE}.") from error
 
 
 def read_edges(file: Path | str) -> list[Edge]:
@@ -313,33 +280,6 @@ def domain_of(source: AuthoritySource) -> Domain:
     if source.rules is None or is_own(source.rules):
         return Domain("records", ())
     return load_domain(source.rules)
-
-
-def moment_of(value: str | None, domain: Domain, option: str) -> Moment | None:
-    """Return a date as the domain reads it. An InputError names the option."""
-    if value is not None and not value.strip():
-        expected, fix = "a date such as 2024-03-01", "Leave it out to ask about today."
-        raise InputError("an empty date", expected=expected, fix=fix, where=option)
-    return parse_moment(value, zone=domain.zone, where=option, forms=domain.dates)
-
-
-def _refuse_swapped(edges: Sequence[Edge], authority: Authority) -> None:
-    """Raise InputError if most dated edges go backwards in time."""
-    dated, backwards = 0, []
-    for edge in edges:
-        newer = authority.records[edge.superseder].time
-        older = authority.records[edge.superseded].time
-        if newer is not None and older is not None:
-            dated += 1
-            backwards += [edge] if newer.before(older) else []
-    if 2 * len(backwards) > dated:
-        first, n = backwards[0], len(backwards)
-        raise InputError(
-            f"{n:,} of {dated:,} dated edges go backwards in time; the first: "
-            f"{first.superseder!r} supersedes the later {first.superseded!r}",
-            expected="superseders that are later than what they supersede",
-            fix="Are the two columns swapped?",
-        )
 
 
 def in_force(scores: Mapping[str, float], authority: Authority) -> dict[str, float]:

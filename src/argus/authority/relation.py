@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from graphlib import CycleError, TopologicalSorter
 from itertools import islice
 
 import numpy as np
@@ -97,6 +98,10 @@ class Authority:
         """Return a record. Raise InputError if there is none."""
         return find_record(self.records, id_)
 
+    def edges_of(self, id_: str) -> list[Edge]:
+        """Return the explicit edges of a record, in both directions."""
+        return [*self.edges.get(id_, ()), *self.reverse.get(id_, ())]
+
     def as_of(self, effective: Time, known: Time = None) -> Authority:
         """Return the relation as it was: a view on the same records and index, not to be changed.
 
@@ -109,8 +114,8 @@ class Authority:
         """
         view = copy.copy(self)
         times = (
-            value if isinstance(value, Moment) else parse_moment(value, where=f"as_of, {name}")
-            for value, name in ((effective, "effective"), (known, "known"))
+            value if isinstance(value, Moment) else parse_moment(value, where="as_of")
+            for value in (effective, known)
         )
         view.at, view.calls = AsOf(self.records, *times), Calls()
         return view
@@ -322,19 +327,14 @@ class Authority:
         added = list(dict.fromkeys(edges))
         for edge in added:
             if record.id not in (edge.superseder, edge.superseded):
-                got = f"an edge from {edge.superseded!r} to {edge.superseder!r} with {record.id!r}"
-                fix = "Give it with one of its two records, or to a new Authority."
-                raise InputError(got, expected="edges of the record that is inserted", fix=fix)
+                expected = f"edges of {record.id!r}, the record that is inserted"
+                raise InputError(f"{edge}", expected=expected, fix="Insert it with its record.")
         self.index.add(record)
         self.records[record.id] = record
         try:
             for edge in added:
                 self._put(edge)
-            if (
-                self._can_cycle()
-                and not self.is_active(record.id)
-                and next(self.older(record.id), None)
-            ):
+            if self._can_cycle() and next(self.older(record.id), None):
                 self._require_no_cycle([record.id])
         except InputError:
             self.delete(record.id)
@@ -345,23 +345,18 @@ class Authority:
         self._require_base()
         record = self.record(id_)
         self.index.remove(record)
-        for own, others, end in (
-            (self.edges, self.reverse, "superseder"),
-            (self.reverse, self.edges, "superseded"),
-        ):
-            for edge in own.pop(id_, []):
-                other = getattr(edge, end)
-                others[other].remove(edge)
-                if not others[other]:
-                    del others[other]
+        for edge in self.edges_of(id_):
+            for edges, end in ((self.edges, edge.superseded), (self.reverse, edge.superseder)):
+                edges[end].remove(edge)
+                if not edges[end]:
+                    del edges[end]
         del self.records[id_]
         return record
 
     def _require_base(self) -> None:
         if self.is_view:
-            expected = "the relation itself: what is past is not changed"
-            fix = "Change the Authority that the view was made of."
-            raise InputError("a view of an earlier time", expected=expected, fix=fix)
+            fix = "Change the Authority that the view was made of: leave the date out."
+            raise InputError("a view of an earlier time", expected="the relation itself", fix=fix)
 
     def _put(self, edge: Edge) -> None:
         for id_ in (edge.superseder, edge.superseded):
@@ -379,14 +374,10 @@ class Authority:
         for rule in self.rules if orders == {Order.TYPE} else ():
             for older in rule.superseded:
                 above.setdefault(older, set()).update(rule.superseding)
-        for start in above:
-            seen, todo = set[str](), [start]
-            while todo:
-                fresh = above.get(todo.pop(), set()) - seen
-                seen |= fresh
-                todo += fresh
-            if start in seen:
-                return True
+        try:
+            TopologicalSorter(above).prepare()
+        except CycleError:
+            return True
         return False
 
     def _require_no_cycle(self, ids: Iterable[str]) -> None:
@@ -431,10 +422,8 @@ def chain_to(id_: str, reached: Mapping[str, Link | None]) -> list[Link]:
 
 def describe(chain: Sequence[Link]) -> str:
     """Return a chain in words: "a, superseded by b (rule), superseded by c (rule)"."""
-    if not chain:
-        return ""
-    steps = "".join(f", superseded by {link.superseder!r} ({link.rule})" for link in chain)
-    return f"{chain[0].superseded!r}{steps}"
+    steps = [f", superseded by {link.superseder!r} ({link.rule})" for link in chain]
+    return "".join([repr(link.superseded) for link in chain[:1]] + steps)
 
 
 @dataclass(frozen=True, slots=True)

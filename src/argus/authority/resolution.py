@@ -13,7 +13,7 @@ import asyncio
 import inspect
 import math
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import islice
 from numbers import Integral
@@ -56,15 +56,12 @@ class Resolution:
     anchors: documents that were retrieved and looked at, best first.
     retired: superseded anchor in force -> its controllers.
     unknown: retrieved documents of which there is no record. They are served as they are.
-    passed_over: anchor -> a better one of the same scope whose chain was served instead
-    (`Chains.FIRST`).
     """
 
     anchors: tuple[str, ...]
     hits: tuple[Hit, ...]
     retired: Mapping[str, tuple[str, ...]]
     unknown: tuple[str, ...]
-    passed_over: Mapping[str, str]
 
     @property
     def run(self) -> dict[str, float]:
@@ -106,10 +103,9 @@ def trace(
     chains = Chains(chains)
     retrieved = ranking(dict(scores))[:anchors]
     unknown = tuple(id_ for id_ in retrieved if id_ not in authority)
-    hits: dict[str, Hit] = {}
+    found: dict[str, Hit] = {}
     retired: dict[str, tuple[str, ...]] = {}
-    passed_over: dict[str, str] = {}
-    leading: dict[frozenset[tuple[str, str]], tuple[str, Set[str]]] = {}  # by scope, best anchor
+    leading: dict[frozenset[tuple[str, str]], Set[str]] = {}  # chains of the best anchor, by scope
     for rank, anchor in enumerate(retrieved, 1):
         is_known = anchor in authority
         if is_known and not authority.in_force(anchor):
@@ -117,33 +113,17 @@ def trace(
         controlling = authority.controlling_chains([anchor], theta) if is_known else {anchor: ()}
         if anchor not in controlling:
             retired[anchor] = tuple(controlling)
-        if chains is Chains.FIRST and is_known and (scope := authority.records[anchor].entities):
-            best, served = leading.setdefault(scope, (anchor, controlling.keys()))
-            if not controlling.keys() <= served:
-                passed_over[anchor] = best
-                continue
+        scope = authority.records[anchor].entities if is_known and chains is Chains.FIRST else None
+        if scope and not controlling.keys() <= leading.setdefault(scope, controlling.keys()):
+            continue
         for id_, chain in controlling.items():
-            hits.setdefault(id_, Hit(id_, 0, scores[anchor], anchor, rank, chain))
-    ordered = ranked_hits(hits.values(), k)
-    return Resolution(tuple(retrieved), ordered, retired, unknown, passed_over)
-
-
-def ranked_hits(ordered: Iterable[Hit], k: int | None) -> tuple[Hit, ...]:
-    """Return the first k hits with ranks and strictly decreasing scores, so that none tie."""
-    hits = list(islice(ordered, k))
-    scores = strictly_decreasing(hit.score for hit in hits)
-    return tuple(
-        replace(hit, rank=rank, score=score)
-        for rank, (hit, score) in enumerate(zip(hits, scores, strict=True), 1)
-    )
-
-
-def strictly_decreasing(scores: Iterable[float]) -> Iterator[float]:
-    """Yield each score, or the next number below the one before where it is not below that."""
+            found.setdefault(id_, Hit(id_, 0, scores[anchor], anchor, rank, chain))
+    hits: list[Hit] = []
     last = math.inf
-    for score in scores:
-        last = score if score < last else math.nextafter(last, -math.inf)
-        yield last
+    for rank, hit in enumerate(islice(found.values(), k), 1):
+        last = hit.score if hit.score < last else math.nextafter(last, -math.inf)  # none tie
+        hits.append(replace(hit, rank=rank, score=last))
+    return Resolution(tuple(retrieved), tuple(hits), retired, unknown)
 
 
 # Where an id is looked for in an item's metadata.
@@ -212,8 +192,6 @@ class AuthorityRetriever:
 
     async def ainvoke(self, query: Any, config: Any = None, **options: Any) -> list[Any]:
         """Return documents, as a LangChain retriever does."""
-        if hasattr(self.retriever, "ainvoke"):
-            return self.resolve(await self.retriever.ainvoke(query, config, **options))
         return await asyncio.to_thread(self.invoke, query, config, **options)
 
     def retrieve(
@@ -233,42 +211,33 @@ class AuthorityRetriever:
 
     async def aretrieve(self, query: Any) -> list[Any]:
         """Return nodes with scores, as a LlamaIndex retriever does."""
-        if hasattr(self.retriever, "aretrieve"):
-            return self.resolve(await self.retriever.aretrieve(query))
         return await asyncio.to_thread(self.retrieve, query)
 
     def resolve(self, items: Iterable[Any]) -> list[Any]:
         """Return items with every superseded one replaced by its controllers, in its place."""
-        items = list(items)
-        ids = [self._id(item) for item in items]
-        retrieved: dict[str, list[Any]] = {}
-        for id_, item in zip(ids, items, strict=True):
+        found = [(_id_text(self.id_of(item)), item) for item in items]
+        retrieved: dict[str | None, list[Any]] = {}
+        for id_, item in found:
             retrieved.setdefault(id_, []).append(item)
-        without = sum(id_ not in self.authority for id_ in ids)
+        without = sum(id_ not in self.authority for id_, _ in found)
         if without:
             warnings.warn(
-                f"no record of {without} of the {len(items)} retrieved items: they are returned as "
+                f"no record of {without} of the {len(found)} retrieved items: they are returned as "
                 "they are; if their ids are elsewhere, say so with id_of",
                 stacklevel=3,
             )
         served: list[Any] = []
         placed: set[str] = set()
-        for id_, item in zip(ids, items, strict=True):
-            if id_ not in self.authority:
+        for id_, item in found:
+            if id_ is None or id_ not in self.authority:
                 served.append(item)
-                continue
-            if not self.authority.in_force(id_):
-                continue
-            for controlling, chain in self.authority.controlling_chains([id_]).items():
-                if controlling in placed:
-                    continue
-                placed.add(controlling)
-                served += retrieved.get(controlling) or [self._like(item, controlling, chain)]
+            elif self.authority.in_force(id_):
+                for controlling, chain in self.authority.controlling_chains([id_]).items():
+                    if controlling not in placed:
+                        placed.add(controlling)
+                        same = retrieved.get(controlling)
+                        served += same or [self._like(item, controlling, chain)]
         return served[: self.k]
-
-    def _id(self, item: Any) -> str:
-        id_ = _id_text(self.id_of(item))
-        return id_ if id_ is not None else f"{id(item)} without id"
 
     def _find_id(self, item: Any) -> str | None:
         first = item[0] if isinstance(item, tuple) and len(item) == 2 else item

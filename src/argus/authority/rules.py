@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -98,7 +99,7 @@ def find_record(records: Mapping[str, Record], id_: str) -> Record:
     entry = records.get(id_)
     if entry is None:
         expected = f"the id of one of the {len(records):,} records"
-        fix = "Check that run and records are of one corpus."
+        fix = "Check that these ids and the records are of one corpus."
         raise InputError(f"no record {id_!r}", expected=expected, fix=fix)
     return entry
 
@@ -189,28 +190,16 @@ class Rule:
         put(self, "condition", {k: _strings(v) for k, v in self.condition.items()})
         if not self.name:
             put(self, "name", f"{'|'.join(self.superseding)} > {'|'.join(self.superseded)}")
-        self._check()
-
-    def _check(self) -> None:
-        overlap = sorted(set(self.superseding) & set(self.superseded))
-        if self.order is Order.TYPE and overlap:
-            got = f"rule {self.name!r}: type {overlap[0]!r} would supersede itself"
-            expected = "order: effective or published where both sides share a type"
-            fix = "Say what makes one later, or name two types."
-            raise InputError(got, expected=expected, fix=fix)
+        overlap = set(self.superseding) & set(self.superseded)
         names = any(key.superseding != key.superseded for key in self.scope)
-        if self.order is Order.NAMED and overlap and not names:
-            raise InputError(
-                f"rule {self.name!r}: order named, and no key by which one {overlap[0]!r} names "
-                "the other",
-                expected="a scope key of two names, such as "
-                "{superseding: obsoletes, superseded: number}",
-                fix="Say in `scope` which key holds the names, or order by time.",
-            )
+        if overlap and not self.is_timed and not (self.order is Order.NAMED and names):
+            got = f"rule {self.name!r}: type {min(overlap)!r} would supersede itself"
+            expected = "two types, or an order by time; for order named a scope key of two names, "
+            expected += "such as {superseding: obsoletes, superseded: number}"
+            raise InputError(got, expected=expected, fix="Say what makes one of the two later.")
         require_confidence(self.confidence, f"rule {self.name!r}:")
         for name in self.condition:
-            side, dot, rest = name.partition(".")
-            if side not in ("superseding", "superseded") or not dot or not rest:
+            if not re.fullmatch(r"(superseding|superseded)\..+", name):
                 got = f"rule {self.name!r}: condition on {name!r}"
                 fix = "Say of which of the two records the field is."
                 raise InputError(got, expected="superseding.FIELD or superseded.FIELD", fix=fix)
@@ -248,14 +237,10 @@ class Rule:
 
     def holds(self, older: Record, newer: Record) -> bool:
         """Return True if `newer` supersedes `older`: one rule check of the RSSG."""
-        if older.id == newer.id:
+        first, second = self.moment(older), self.moment(newer)
+        if first is None or second is None or not first.before(second) or older.id == newer.id:
             return False
         if not (self.can_supersede(newer) and self.can_be_superseded(older)):
-            return False
-        first, second = self.moment(older), self.moment(newer)
-        if first is None or second is None:
-            return False
-        if not first.before(second):
             return False
         scopes = set(self.superseded_scopes(older))
         return any(scope in scopes for scope in self.superseding_scopes(newer))
@@ -265,8 +250,8 @@ class Rule:
 
     def _meets(self, record: Record, side: str) -> bool:
         for name, allowed in self.condition.items():
-            of, _, name_of_field = name.partition(".")
-            if of == side and str(record.metadata.get(name_of_field)) not in allowed:
+            of, field = name.split(".", 1)
+            if of == side and str(record.metadata.get(field)) not in allowed:
                 return False
         return True
 

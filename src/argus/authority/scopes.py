@@ -143,14 +143,20 @@ class Heads:
         self.own: dict[str, tuple[Place | None, int]] = {}
         # (end, start, id) of those that share this place with few.
         self.loose: SortedList = SortedList()
-        # (end, start, id) of those that share it with many, by place.
-        self.groups: dict[Place | None, SortedList] = {}
         # Outlets to which few lead, and (end, start, id, place) of all who do.
         self.narrow: tuple[set[Place], SortedList] = set(), SortedList()
         # Outlets to which many may lead, and (end, start, id, place) of those who do.
         self.wide: dict[Place, SortedList] = {}
         counts = Counter(place for _, _, places in members for place in places or ())
-        self._fill(members, counts)
+        groups: dict[Place | None, list[tuple[int, int, str]]] = defaultdict(list)
+        for record, moment, places in members:
+            if places is not None:
+                common = self._most_common(places, counts)
+                self.own[record.id] = common, moment.start
+                groups[common].append((moment.end, moment.start, record.id))
+        # (end, start, id) of those that share it with many, by place.
+        self.groups = {c: SortedList(g) for c, g in groups.items() if is_crowded(len(g))}
+        self.loose.update(one for c, g in groups.items() if c not in self.groups for one in g)
         for other in counts:
             self._lead_to(other)
 
@@ -218,7 +224,8 @@ class Heads:
             if latest is not None and end <= latest:
                 break
             if id_ in self.own:
-                latest = max(self.own[id_][1], self.own[id_][1] if latest is None else latest)
+                start = self.own[id_][1]
+                latest = start if latest is None else max(start, latest)
         return latest
 
     def ahead(self, as_of: AsOf, least: int, read: int, theta: float) -> Iterator[str]:
@@ -229,8 +236,7 @@ class Heads:
         confidence do not count.
         """
         horizon = as_of.horizon(self.rules[self.place[0]].order)
-        if horizon is None:
-            return
+        assert horizon is not None, "the caller asks where there is one"
         top = min(read, horizon), ""
         for _, id_ in self.singles.irange((least, ""), top, inclusive=(True, False)):
             yield id_
@@ -276,21 +282,6 @@ class Heads:
         earlier = bucket.superseding.irange(None, top, inclusive=(True, False), reverse=True)
         return next((int(start) for start, id_ in earlier if as_of.in_force(id_)), None)
 
-    def _fill(self, members: list[Entry], counts: Counter[Place]) -> None:
-        loose, groups = [], dict[Place | None, list[tuple[int, int, str]]]()
-        for record, moment, places in members:
-            if places is None:
-                continue
-            common = self._most_common(places, counts)
-            self.own[record.id] = common, moment.start
-            groups.setdefault(common, []).append((moment.end, moment.start, record.id))
-        for place, group in groups.items():
-            if is_crowded(len(group)):
-                self.groups[place] = SortedList(group)
-            else:
-                loose += group
-        self.loose.update(loose)
-
     def _most_common(self, places: tuple[Place, ...], counts: dict[Place, int]) -> Place | None:
         """Return the place that most records share, the surest of equals. None without places."""
         rules = self.rules
@@ -322,11 +313,14 @@ class ScopeIndex:
         self.rules = tuple(rules)
         self.buckets: dict[Place, Bucket] = {}
         self._has_heads = False
-        self._roles: dict[str, list[tuple[int, Rule, bool, bool]]] = defaultdict(list)
+        # Rules with their numbers, by the types that supersede under them, or are superseded.
+        self._superseding: dict[str, list[tuple[int, Rule]]] = defaultdict(list)
+        self._superseded: dict[str, list[tuple[int, Rule]]] = defaultdict(list)
         for number, rule in enumerate(self.rules):
-            for type_ in dict.fromkeys((*rule.superseding, *rule.superseded)):
-                role = number, rule, type_ in rule.superseding, type_ in rule.superseded
-                self._roles[type_].append(role)
+            for type_ in dict.fromkeys(rule.superseding):
+                self._superseding[type_].append((number, rule))
+            for type_ in dict.fromkeys(rule.superseded):
+                self._superseded[type_].append((number, rule))
 
     def fill(self, records: Iterable[Record]) -> None:
         """Add many records to an empty index at once: every bucket is sorted once."""
@@ -347,14 +341,11 @@ class ScopeIndex:
             self.buckets.setdefault(place, Bucket()).superseding.add((moment.start, record.id))
         for place, moment in superseded:
             self.buckets.setdefault(place, Bucket()).superseded.add((moment.end, record.id))
-        if not self._has_heads:
-            return
         here = {place for place, _ in superseding}
-        for place, moment in superseding:
+        for place, moment in superseding if self._has_heads else ():
             heads = self.buckets[place].heads
             if heads is not None:
                 heads.add(record, moment, self._leads_to(record, place))
-        for place in here:
             for feeder in self.feeding(place):
                 if feeder.place not in here:
                     feeder.open(place)
@@ -401,9 +392,7 @@ class ScopeIndex:
 
     def pin(self, record: Record) -> None:
         """Record that an explicit edge supersedes a record."""
-        if not self._has_heads:
-            return
-        for place, moment in self.superseding_places(record):
+        for place, moment in self.superseding_places(record) if self._has_heads else ():
             heads = self.buckets[place].heads
             if heads is not None:
                 heads.remove(record, moment, self._leads_to(record, place))
@@ -417,18 +406,16 @@ class ScopeIndex:
 
     def superseding_places(self, record: Record) -> Iterator[tuple[Place, Moment]]:
         """Yield the places where a record supersedes others, and its time there."""
-        for number, rule, supersedes, _ in self._roles.get(record.type, ()):
-            if supersedes and rule.can_supersede(record):
-                moment = rule.moment(record)
-                if moment is not None:
-                    for scope in dict.fromkeys(rule.superseding_scopes(record)):
-                        yield (number, scope), moment
+        for number, rule in self._superseding.get(record.type, ()):
+            moment = rule.moment(record) if rule.can_supersede(record) else None
+            if moment is not None:
+                for scope in dict.fromkeys(rule.superseding_scopes(record)):
+                    yield (number, scope), moment
 
     def superseded_places(self, record: Record) -> Iterator[tuple[Place, Moment]]:
         """Yield the places where a record can be superseded, and its time there."""
-        for number, rule, _, is_superseded in self._roles.get(record.type, ()):
-            if is_superseded and rule.can_be_superseded(record):
-                moment = rule.moment(record)
-                if moment is not None:
-                    for scope in dict.fromkeys(rule.superseded_scopes(record)):
-                        yield (number, scope), moment
+        for number, rule in self._superseded.get(record.type, ()):
+            moment = rule.moment(record) if rule.can_be_superseded(record) else None
+            if moment is not None:
+                for scope in dict.fromkeys(rule.superseded_scopes(record)):
+                    yield (number, scope), moment

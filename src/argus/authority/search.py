@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from argus.authority.config import ANCHORS, CHAINS, AuthoritySource, Chains
 from argus.authority.opening import in_force, open_authority, require_records
 from argus.authority.relation import Authority, Link
-from argus.authority.resolution import Resolution, trace
+from argus.authority.resolution import trace
 from argus.authority.theory import EntityIndex, ScopeNames, ScopeTimes, scope_ambiguity
 from argus.data.runs import read_run
 from argus.data.types import Query
@@ -85,8 +85,8 @@ def search_authority(
     first, each a `ChainLink`), type, time, title, text. type and time are None where there is no
     record or time.
     scopes: ambiguity of the scope of every superseded anchor (Def. 5): kappa, documents of the
-    scope for each in its chains, and phi, the least of 1 and 1 / kappa.
-    passed_over: anchor to a better one of its scope, whose chain was served instead.
+    scope for each in its chains, and phi, the least of 1 and 1 / kappa. Where phi is below 1, other
+    chains share it: time alone could not tell them apart, and the rules did.
     retired: superseded anchor to its controllers.
     without_record: retrieved documents without a record, served as they are.
     relation: see `OpenedAuthority.summary`.
@@ -137,28 +137,18 @@ def search_authority(
     else:
         scores, ranked_by = _rank_records(query, authority, depth), "bm25 of the records"
     if named:
-        scores = _with_named(query, scores, authority, depth)
+        current = [r for r in authority.records.values() if authority.in_force(r.id)]
+        entities = {entity for bearers in ScopeNames(current).bearers(query) for entity in bearers}
+        holders = ScopeTimes(current).holders(entities)[:depth]
+        top = max(scores.values(), default=0.0)
+        first = {id_: top + len(holders) - i for i, id_ in enumerate(holders)}
+        scores = first | {id_: score for id_, score in scores.items() if id_ not in first}
         ranked_by = f"scopes named, {ranked_by}"
     resolution = trace(scores, authority, k=k, anchors=depth, chains=chains)
-    return {
-        "as_of": source.as_of,
-        "known_by": source.known_by,
-        "results": _describe_hits(resolution, authority),
-        "scopes": _scopes(resolution, authority),
-        "passed_over": dict(resolution.passed_over),
-        "retired": {id_: list(by) for id_, by in resolution.retired.items()},
-        "without_record": list(resolution.unknown),
-        "relation": opened.summary(),
-        "query": query,
-        "ranked_by": ranked_by,
-    }
-
-
-def _describe_hits(resolution: Resolution, authority: Authority) -> list[dict[str, Any]]:
-    hits = []
+    answers, scopes = list[dict[str, Any]](), dict[str, dict[str, float]]()
     for hit in resolution.hits:
         record = authority.records.get(hit.id)
-        hits.append({
+        answers.append({
             "rank": hit.rank, "id": hit.id, "score": hit.score, "anchor": hit.anchor,
             "anchor_rank": hit.anchor_rank,
             "chain": [chain_link(link, authority) for link in hit.chain],
@@ -166,17 +156,21 @@ def _describe_hits(resolution: Resolution, authority: Authority) -> list[dict[st
             "time": str(record.time) if record and record.time else None,
             "title": record.title if record else "", "text": record.text if record else "",
         })  # fmt: skip
-    return hits
-
-
-def _with_named(query: str, scores: Scores, authority: Authority, depth: int) -> Scores:
-    """Return a ranking, after the records that hold most of the names in the question."""
-    records = [r for r in authority.records.values() if authority.in_force(r.id)]
-    entities = {entity for bearers in ScopeNames(records).bearers(query) for entity in bearers}
-    holders = ScopeTimes(records).holders(entities)[:depth]
-    top = max(scores.values(), default=0.0)
-    return {id_: top + len(holders) - i for i, id_ in enumerate(holders)} | {
-        id_: score for id_, score in scores.items() if id_ not in holders
+    if resolution.retired:
+        sharing = EntityIndex(authority.records.values(), authority.rules)
+        for anchor in resolution.retired:
+            scope = scope_ambiguity([anchor], authority, sharing)
+            scopes[anchor] = {"kappa": round(scope.kappa, 4), "phi": round(scope.phi, 4)}
+    return {
+        "as_of": source.as_of,
+        "known_by": source.known_by,
+        "results": answers,
+        "scopes": scopes,
+        "retired": {id_: list(by) for id_, by in resolution.retired.items()},
+        "without_record": list(resolution.unknown),
+        "relation": opened.summary(),
+        "query": query,
+        "ranked_by": ranked_by,
     }
 
 
@@ -211,28 +205,10 @@ def _rank_records(query: str, authority: Authority, depth: int) -> Scores:
     texts = {id_: authority.records[id_].document.content for id_ in there}
     texts = {id_: text for id_, text in texts.items() if text.strip()}
     if not texts:
-        fix = "Give --index, or records with texts."
-        if authority.is_view:
-            fix = "Give a later --as-of or --known-by."
+        fix = "Give --index, records with texts, or a later date."
         raise InputError("no record in force has a text", expected="texts to search", fix=fix)
     index = LexicalIndex.build(list(texts), list(texts.values()))
     return index.search([query], depth).run([QUERY])[QUERY]
-
-
-def _scopes(resolution: Resolution, authority: Authority) -> dict[str, dict[str, float]]:
-    """Say how ambiguous the scope of every superseded anchor is (Def. 5).
-
-    Where phi is below 1, other chains share it: time alone could not tell them apart, and the rules
-    did.
-    """
-    if not resolution.retired:
-        return {}
-    index = EntityIndex(authority.records.values(), authority.rules)
-    scopes = {anchor: scope_ambiguity([anchor], authority, index) for anchor in resolution.retired}
-    return {
-        anchor: {"kappa": round(scope.kappa, 4), "phi": round(scope.phi, 4)}
-        for anchor, scope in scopes.items()
-    }
 
 
 def chain_link(link: Link, authority: Authority) -> ChainLink:

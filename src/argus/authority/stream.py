@@ -21,13 +21,13 @@ from typing import Annotated, Any
 from sortedcontainers import SortedList
 
 from argus.authority.config import AuthoritySource
-from argus.authority.domains import Domain
-from argus.authority.domains.reading import Source, read_sources, records_of
+from argus.authority.domains.reading import read_sources
 from argus.authority.opening import domain_of, open_authority, require_records
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge, Record, located
 from argus.authority.scopes import LAST, Place
 from argus.data.documents import ID_FIELDS
+from argus.data.rows import id_value, pick_field
 from argus.data.runs import ranking, read_run
 from argus.data.types import Run
 from argus.errors import InputError
@@ -77,20 +77,24 @@ class Stream:
 
         Edges that it had before it was deleted hold again.
         """
-        waiting = self._waiting.get(record.id, {})
-        there = [edge for edge in waiting if _other(edge, record.id) in self.authority]
+        waiting = {
+            edge: edge.superseded if edge.superseder == record.id else edge.superseder
+            for edge in self._waiting.get(record.id, ())
+        }
+        there = [edge for edge, other in waiting.items() if other in self.authority]
         added = [*edges, *there]
         superseded = self._active_below(record, added)
         self.authority.insert(record, added)
-        for edge in self._waiting.pop(record.id, {}):
+        self._waiting.pop(record.id, None)
+        for edge, other in waiting.items():
             if edge not in there:
-                self._waiting.setdefault(_other(edge, record.id), {})[edge] = None
+                self._waiting.setdefault(other, {})[edge] = None
         keys = self._resting_on(record, added)
         return Change(record.id, tuple(sorted(superseded)), (), self._invalidate(keys))
 
     def delete(self, id_: str) -> Change:
         """Remove a record. Its explicit edges wait for it. Raise InputError for an unknown id."""
-        edges = self._edges(id_)
+        edges = self.authority.edges_of(id_)
         record = self.authority.delete(id_)
         if edges:
             self._waiting[id_] = dict.fromkeys(edges)
@@ -126,11 +130,6 @@ class Stream:
                 self._least.setdefault(place, SortedList()).add((end, key))
             self._fresh[key] = tuple(filter(relation.is_active, heads)), heads, ends
         return self._fresh[key][0]
-
-    def _edges(self, id_: str) -> list[Edge]:
-        """Return the explicit edges of a record, in both directions."""
-        relation = self.authority
-        return [*relation.edges.get(id_, ()), *relation.reverse.get(id_, ())]
 
     def _active_below(self, record: Record, edges: Iterable[Edge]) -> set[str]:
         """Return the records that are active only while the given record is absent."""
@@ -185,11 +184,6 @@ class Stream:
         return tuple(keys)
 
 
-def _other(edge: Edge, id_: str) -> str:
-    """Return the other record of an edge."""
-    return edge.superseded if edge.superseder == id_ else edge.superseder
-
-
 def stream_authority(
     changes: Annotated[Path, Option(argument="CHANGES")],
     source: AuthoritySource,
@@ -218,10 +212,6 @@ def stream_authority(
         run: The cached answers: TREC run file (.gz too) or JSON.
         k: How many documents.
     """
-    if source.as_of is not None or source.known_by is not None:
-        where = "--as-of" if source.as_of is not None else "--known-by"
-        expected, fix = "the relation as it is", "Leave --as-of and --known-by out."
-        raise InputError("a stream into an earlier time", expected=expected, fix=fix, where=where)
     authority = open_authority(source).authority
     answers = read_run(Path(run)) if isinstance(run, (str, Path)) else run
     require_records({i for scores in answers.values() for i in scores}, authority, "--run")
@@ -230,16 +220,24 @@ def stream_authority(
         stream.watch(query, [id_ for id_ in ranking(scores)[:k] if id_ in authority])
     log: list[dict[str, Any]] = []
     for row in read_sources(changes):
-        operation = row.values.get("op", "insert")
+        rest = dict(row.values)
+        operation = rest.pop("op", "insert")
         with located(row.at()):
-            log += (
-                {
-                    "op": operation, "record": change.record_id,
-                    "superseded": list(change.superseded),
-                    "reactivated": list(change.reactivated), "stale": list(change.invalidated),
-                }
-                for change in _change(stream, domain, row, operation)
-            )  # fmt: skip
+            if operation == "insert":
+                made = [stream.insert(one) for one in domain.records_of(replace(row, values=rest))]
+            elif operation == "delete":
+                field = pick_field(row, ID_FIELDS, what="id")
+                made = [stream.delete(id_value(row, field))]
+            else:
+                expected, fix = "insert or delete", "Leave it out to insert the record."
+                raise InputError(f"{operation!r}", expected=expected, fix=fix, where=row.at("op"))
+        log += (
+            {
+                "op": operation, "record": change.record_id, "superseded": list(change.superseded),
+                "reactivated": list(change.reactivated), "stale": list(change.invalidated),
+            }
+            for change in made
+        )  # fmt: skip
     stale = dict.fromkeys(query for change in log for query in change["stale"])
     return {
         "records": len(authority),
@@ -247,19 +245,3 @@ def stream_authority(
         "changes": log,
         "stale": [{"query_id": q, "controlling": list(stream.result(q))} for q in stale],
     }
-
-
-def _change(stream: Stream, domain: Domain, row: Source, operation: object) -> list[Change]:
-    """Make the change of one row. Raise InputError for one that cannot be made."""
-    if operation == "insert":
-        rest = {name: value for name, value in row.values.items() if name != "op"}
-        return [stream.insert(record) for record in records_of(domain, replace(row, values=rest))]
-    if operation != "delete":
-        expected, fix = "insert or delete", "Leave it out to insert the record."
-        raise InputError(f"{operation!r}", expected=expected, fix=fix, where=row.at("op"))
-    field = next((name for name in ID_FIELDS if name in row.values), ID_FIELDS[0])
-    id_ = row.values.get(field)
-    if not isinstance(id_, str) or not id_:
-        expected, fix = "the id of a record, as text", "Name the record that is deleted."
-        raise InputError(f"{id_!r} is no id", expected=expected, fix=fix, where=row.at(field))
-    return [stream.delete(id_)]

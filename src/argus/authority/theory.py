@@ -100,9 +100,10 @@ class Divergence:
     top: d1: the document in force with the highest score, ties by id.
     frontier: F(q) = front(cl({d1})), best score first, ties by id, never empty.
     delta: Δ(q) = s(d1) - max over F(q) of s, at least 0, infinite where nothing of F(q) is scored.
-    n_plus: N+(q): documents that score strictly above the best-scoring of F(q), which is c*.
-    n_plus_all: documents that score strictly above the worst-scoring of F(q): TCA needs all of
-    F(q).
+    n_plus: N+(q): documents that score strictly above the best-scoring of F(q), which is c*. From k
+    on, controlling-hit@k of a ranking by these scores is 0 (Corollary 1).
+    n_plus_all: documents that score strictly above the worst-scoring of F(q). From k on, TCA@k is
+    0: it needs all of F(q).
     """
 
     top: str
@@ -110,14 +111,6 @@ class Divergence:
     delta: float
     n_plus: int
     n_plus_all: int
-
-    def excludes_hit(self, k: int) -> bool:
-        """Return True if Corollary 1 rules out controlling-hit@k of a ranking by these scores."""
-        return self.n_plus >= k
-
-    def excludes_tca(self, k: int) -> bool:
-        """Return True if these scores rule out TCA@k: a document of F(q) is past the first k."""
-        return self.n_plus_all >= k
 
 
 def divergence(

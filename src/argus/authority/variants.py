@@ -60,20 +60,6 @@ class SafeFrontier:
     alpha: float
     chances: dict[str, Chance]
 
-    @property
-    def is_exact(self) -> bool:
-        """True if nothing was sampled."""
-        return not any(chance.samples for chance in self.chances.values())
-
-    @property
-    def undecided(self) -> tuple[str, ...]:
-        """Records whose interval holds alpha: more samples might decide otherwise."""
-        return tuple(
-            id_
-            for id_, chance in self.chances.items()
-            if chance.samples and abs(chance.probability - self.alpha) <= chance.half_width
-        )
-
 
 def safe_frontier(
     authority: Authority,
@@ -94,10 +80,17 @@ def safe_frontier(
         expected, fix = "a probability from 0 to 1", "0.95 is a usual choice."
         raise InputError(f"alpha {alpha}", expected=expected, fix=fix)
     members = list(dict.fromkeys(filter(authority.in_force, ids)))
-    links = _between(authority, members)
+    links = _links_between(authority, members)
     rng = np.random.default_rng(seed)
     chances = dict.fromkeys(members, Chance(1.0))
-    for part in _parts(links):
+    part_of: dict[str, set[str]] = {}  # the weakly connected parts
+    for older, above in links.items():
+        for newer, _ in above:
+            first, second = (part_of.setdefault(id_, {id_}) for id_ in (older, newer))
+            if first is not second:
+                first |= second
+                part_of.update(dict.fromkeys(second, first))
+    for part in {id(part): part for part in part_of.values()}.values():
         inside = {id_: above for id_, above in links.items() if id_ in part}
         own = [id_ for id_ in members if id_ in part]
         chances |= _chances(inside, own, samples, rng, exact_edges)
@@ -105,7 +98,7 @@ def safe_frontier(
     return SafeFrontier(tuple(safe), alpha, chances)
 
 
-def _between(authority: Authority, members: Sequence[str]) -> Links:
+def _links_between(authority: Authority, members: Sequence[str]) -> Links:
     """Return the direct supersessions on chains between members, parallel ones as one each."""
     above, below = authority.reach(members), authority.superseded_by_any(members)
     part = authority.among(id_ for id_ in above if id_ in below or above[id_] is None)
@@ -116,24 +109,10 @@ def _between(authority: Authority, members: Sequence[str]) -> Links:
             n += 1
             if n > MAX_LINKS:
                 got = f"more than {MAX_LINKS:,} supersessions between {len(members):,} records"
-                expected = "few enough to weigh every one of them"
-                fix = "Ask for fewer records, or follow edges of a confidence (theta) alone."
-                raise InputError(got, expected=expected, fix=fix)
+                raise InputError(got, expected="fewer to weigh", fix="Ask for fewer records.")
             key, others = (link.superseder, link.relation), weights.setdefault(id_, {})
             others[key] = 1 - (1 - others.get(key, 0.0)) * (1 - link.confidence)
     return weights
-
-
-def _parts(links: Links) -> list[set[str]]:
-    """Return the weakly connected parts."""
-    part_of: dict[str, set[str]] = {}
-    for older, above in links.items():
-        for newer, _ in above:
-            first, second = (part_of.setdefault(id_, {id_}) for id_ in (older, newer))
-            if first is not second:
-                first |= second
-                part_of.update(dict.fromkeys(second, first))
-    return list({id(part): part for part in part_of.values()}.values())
 
 
 def _chances(
@@ -215,7 +194,8 @@ def scope_posterior(
     """
     anchors = {id_: score for id_, score in anchors.items() if authority.in_force(id_)}
     by_name = _shared((bearers, 1.0) for bearers in names.bearers(text))
-    weights = _softmax(anchors, temperature)
+    top = max(anchors.values(), default=0.0)
+    weights = {id_: math.exp((score - top) / temperature) for id_, score in anchors.items()}
     by_anchor = _shared((sorted(authority.record(id_).entities), w) for id_, w in weights.items())
     share = named if by_anchor else 1.0
     if not by_name:
@@ -250,17 +230,15 @@ def expectation(
     return dict(sorted(chances.items(), key=lambda item: (-item[1], item[0])))
 
 
-def map_scope(posterior: Mapping[Entity, float]) -> Entity | None:
-    """Return σ̂ = argmax p(σ | q), ties by key and value. None of an empty posterior."""
-    return min(posterior, key=lambda entity: (-posterior[entity], entity), default=None)
-
-
 def map_frontier(
     authority: Authority, posterior: Mapping[Entity, float], anchors: Mapping[str, float]
 ) -> dict[str, float]:
-    """Return front(cl(A_k(q, σ̂))), each document with p(σ̂ | q): the MAP variant of Def. 8."""
-    best = map_scope(posterior)
-    return expectation(authority, {best: posterior[best]} if best else {}, anchors)
+    """Return front(cl(A_k(q, σ̂))), each document with p(σ̂ | q): the MAP variant of Def. 8.
+
+    σ̂ = argmax p(σ | q), ties by key and value. Empty of an empty posterior.
+    """
+    best = sorted(posterior, key=lambda entity: (-posterior[entity], entity))[:1]
+    return expectation(authority, {entity: posterior[entity] for entity in best}, anchors)
 
 
 def _shared(votes: Iterable[tuple[Iterable[Entity], float]]) -> dict[Entity, float]:
@@ -272,8 +250,3 @@ def _shared(votes: Iterable[tuple[Iterable[Entity], float]]) -> dict[Entity, flo
             votes_of[entity] = votes_of.get(entity, 0.0) + weight / len(several)
     total = math.fsum(votes_of.values())
     return {entity: value / total for entity, value in votes_of.items()} if total else {}
-
-
-def _softmax(scores: Mapping[str, float], temperature: float) -> dict[str, float]:
-    top = max(scores.values(), default=0.0)
-    return {id_: math.exp((score - top) / temperature) for id_, score in scores.items()}

@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 
 from argus.authority.config import ANCHORS, AuthoritySource
 from argus.authority.domains import Domain
-from argus.authority.opening import domain_of, in_force, moment_of, open_authority
+from argus.authority.opening import domain_of, in_force, open_authority
 from argus.authority.relation import Authority, Endings
 from argus.authority.resolution import trace
 from argus.authority.rules import Edge
@@ -186,8 +186,8 @@ class ServedAuthority:
             self._held = domain_of(self.source), open_authority(timeless).authority
         domain, relation = self._held
         as_of, known_by = self.times(as_of, known_by)
-        effective = moment_of(as_of, domain, "as_of")
-        known = moment_of(known_by, domain, "known_by")
+        effective = domain.moment(as_of, "as_of")
+        known = domain.moment(known_by, "known_by")
         return relation if effective is None and known is None else relation.as_of(effective, known)
 
 

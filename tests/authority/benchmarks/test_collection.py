@@ -106,7 +106,7 @@ def test_a_write_that_was_stopped_at_any_file_can_be_done_again(
 
 BROKEN: list[tuple[str, int, dict[str, Any], str]] = [
     ("corpus", 1, {"_id": "a"}, r"line 2.*id 'a' was already given at .*line 1"),
-    ("corpus", 1, {"_id": 7}, r"line 2.*'_id'.*7 is of type int; expected text"),
+    ("corpus", 1, {"_id": 7}, r"line 2.*'_id'.*7 is a number"),
     ("corpus", 1, {"text": ["x"]}, r"line 2.*'text'.*list"),
     ("corpus", 1, {"timestamp": "soon"}, r"line 2.*'timestamp'.*'soon'"),
     ("corpus", 1, {"timestamp": 20240101}, r"line 2.*'timestamp'.*is a number"),

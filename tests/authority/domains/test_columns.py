@@ -86,12 +86,13 @@ def test_columns_have_the_usual_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ({"type": "x"}, "line 1: no id among 'type'; expected text in one of '_id', 'id'"),
-        ({"id": "a"}, "line 1: no type among 'id'; expected text in one of 'type'."),
-        ({"id": 7, "type": "x"}, "field 'id': 7 is of type int; expected text. "
-         'Write it as text: "7".'),
-        ({"id": "", "type": "x"}, "field 'id': '' is no id; expected text in"),
-        ({"id": "a", "type": None}, "field 'type': None is no type"),
+        ({"type": "x"}, "line 1: no id field among 'type'; expected one of '_id', 'id'"),
+        ({"id": "a"}, "line 1: no type field among 'id'; expected one of 'type'. Rename "
+         "the column, or name yours with `records` in the domain file."),
+        ({"id": 7, "type": "x"}, "field 'id': 7 is a number; expected a non-empty string. "
+         'Write "7" in quotes'),
+        ({"id": "", "type": "x"}, "field 'id': '' is no id; expected a non-empty string"),
+        ({"id": "a", "type": None}, "field 'type': None is no id"),
         ({"id": "a", "type": "x", "date": "soon"}, "line 1, field 'date': 'soon'"),
         ({"id": "a", "type": "x", "date": 20240301}, "20240301 is a number; expected a date"),
         ({"id": "a", "type": "x", "text": ["t"]}, "field 'text': ['t'] is of type list"),

@@ -106,9 +106,9 @@ rules:
         ("rules:\n  - {superseding: a, superseded: b, scope: [{superseeding: k, superseded: k}]}\n",
          "field 'rules[0].scope[0].superseeding': unknown key 'superseeding'; expected in a scope "
          "key: superseding, superseded. Did you mean 'superseding'?"),
-        (with_rule("order: tpye"), ", line 5, field 'rules[0].order': unknown order 'tpye'; "
-         "expected effective, published, type, named. Did you mean 'type'?"),
-        (with_rule("order: [type]"), "unknown order ['type']"),
+        (with_rule("order: tpye"), ", line 5, field 'rules[0].order': 'tpye' is not a valid "
+         "Order; expected effective, published, type, named."),
+        (with_rule("order: [type]"), "field 'rules[0].order': a list; expected text"),
         (with_rule("confidence: 1.5"), ", line 2, field 'rules[0]': rule 'patch > disclosure': "
          "confidence 1.5; expected more than 0, at most 1"),
         (with_rule("confidence: high"), "field 'rules[0].confidence': text; expected a "
@@ -121,7 +121,7 @@ rules:
          "mapping, key: value"),
         ("rules:\n  - {superseding: a, superseded: [b, a], scope: [k], order: type}\n",
          ", line 2, field 'rules[0]': rule 'a > b|a': type 'a' would supersede itself; expected "
-         "order: effective or published"),
+         "two types, or an order by time"),
         (RULE + "rules: []\n", "field 'rules': key 'rules' is given twice, first on line 1"),
     ],
 )  # fmt: skip

@@ -38,11 +38,11 @@ def test_row_formats_are_read_as_everywhere(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('{"a": \n 1,}', "x.json, line 2: broken JSON (Expecting property"),
-        ("", "x.json, line 1: broken JSON (Expecting value"),
-        ("7", "x.json: a JSON int; expected an object, a list of objects"),
-        ('[{"id": "a"}, 7]', "x.json, field '[1]': a JSON int"),
-        ('{"results": [[]]}', "x.json, field 'results[0]': a JSON list"),
+        ('{"a": \n 1,}', "x.json: broken JSON (Expecting property name"),
+        ("", "x.json: broken JSON (Expecting value"),
+        ("7", "x.json, line 1: a JSON int; expected an object, a list of objects"),
+        ('[{"id": "a"}, 7]', "x.json, line 2: a JSON int"),
+        ('{"results": [[]]}', "x.json, line 1: a JSON list"),
         ("[" * 100_000, "broken JSON"),
         ("1" * 5000, "broken JSON"),
     ],

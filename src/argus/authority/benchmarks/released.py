@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,11 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from argus.authority.benchmarks.collection import Benchmark, Question
+from argus.authority.domains.reading import read_sources
 from argus.authority.rules import Edge, Record
 from argus.authority.times import parse_moment
-from argus.data.reading import reading
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
-from argus.errors import InputError, Location
+from argus.errors import InputError
 
 
 class Side(NamedTuple):
@@ -71,7 +70,7 @@ def read_released(
     `hypothetical` (HyDE). Raises InputError naming file, line and field for another form, an id
     that stands twice with two texts, a question without text or gold, and an unknown id in a split.
     """
-    rows = list(_rows(file))
+    rows = list(read_sources(file))
     if split is not None:
         rows = _of_split(rows, file, split)
     if not rows:
@@ -109,22 +108,6 @@ def _add(records: dict[str, Record], own: Sequence[Record], row: Row) -> None:
         if records.setdefault(record.id, record).text != record.text:
             got, expected = f"two documents have the id {record.id!r}", "one text per id"
             raise InputError(got, expected=expected, fix="Rename one of the two.", where=row.at())
-
-
-def _rows(file: Path) -> Iterator[Row]:
-    """Yield the objects of a JSON list, or the rows of JSON lines."""
-    if file.suffix.lower() != ".json":
-        yield from read_rows(file)
-        return
-    expected, fix = "a list of pairs, as published", "Check the path, or fetch the file again."
-    with reading(file, "cannot be read as JSON", expected=expected, fix=fix):
-        content = json.loads(file.read_text(encoding="utf-8"))
-    for number, values in enumerate(content if isinstance(content, list) else [content], start=1):
-        if not isinstance(values, dict):
-            got, expected = f"a JSON {type(values).__name__}", "a list of objects, one per pair"
-            where = Location(file, number)
-            raise InputError(got, expected=expected, fix=RIGHT_FILE, where=where)
-        yield Row(values, file, number)
 
 
 def _of_split(rows: list[Row], file: Path, split: Path) -> list[Row]:

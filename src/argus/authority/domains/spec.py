@@ -19,7 +19,7 @@ from argus.authority.rules import SUPERSEDES, Order
 from argus.authority.times import date_form
 from argus.data.fields import At, FieldPath
 from argus.data.rows import whole_characters
-from argus.data.yaml_file import Strict, Text, Texts, kind_of, listed, nearest, problem, text_of
+from argus.data.yaml_file import Strict, Text, Texts, kind_of, listed, problem, text_of
 from argus.errors import InputError
 
 
@@ -27,7 +27,7 @@ from argus.errors import InputError
 class Template:
     """Text with fields: a path, `.path` inside the value of another path, or a group number.
 
-    parts: (text, field) in turn, field None where only text is left.
+    parts: (text, field, whether it is relative) in turn, field None where only text is left.
     """
 
     text: str
@@ -38,19 +38,16 @@ class Template:
         """Read a template. Raise ValueError that names the fault."""
         parts: list[tuple[str, FieldPath | int | None, bool]] = []
         try:
-            pieces = list(Formatter().parse(text))
+            for literal, name, format_, conversion in Formatter().parse(text):
+                field: FieldPath | int | None = None
+                if format_ or conversion or name == "":
+                    raise ValueError("{} holds a path and nothing else")
+                if name is not None:
+                    path = name.removeprefix(".")
+                    field = int(name) if name.isdecimal() else FieldPath.parse(path)
+                parts.append((literal, field, bool(name and name.startswith("."))))
         except ValueError as error:
             raise ValueError(f"{text!r} is no template: {error}") from error
-        for literal, name, format_, conversion in pieces:
-            if name is None:
-                parts.append((literal, None, False))
-            elif format_ or conversion or not name:
-                raise ValueError(f"{text!r} is no template: {{}} holds a path and nothing else")
-            elif name.isdecimal():
-                parts.append((literal, int(name), False))
-            else:
-                relative = name.startswith(".")
-                parts.append((literal, FieldPath.parse(name.removeprefix(".")), relative))
         return cls(text, tuple(parts))
 
     @property
@@ -81,25 +78,24 @@ class Template:
             if isinstance(field, int):
                 text += (match[field] or "") if match else ""
             elif field is not None:
-                value = _only(field, item if relative else values, at)
-                if value is None:
+                inside, where = item if relative else values, at(field.text)
+                if not isinstance(inside, Mapping):
+                    expected, fix = f"an object with {field.text!r}", "Check the template's path."
+                    raise InputError(f"{inside!r}", expected=expected, fix=fix, where=where)
+                found = [scalar_text(value, field.text, at) for value in field.find(inside, at)]
+                found = [value for value in found if value]
+                if len(found) > 1:
+                    got, fix = f"{len(found)} values", "Inside a list, give `path` and use {.name}."
+                    raise InputError(got, expected="one for a template", fix=fix, where=where)
+                if not found:
                     return None
-                text += value
+                text += found[0]
         return text
 
-
-def _only(field: FieldPath, values: object, at: At) -> str | None:
-    if not isinstance(values, Mapping):
-        expected = f"an object with {field.text!r}"
-        fix = "Check the path that the template looks in."
-        raise InputError(f"{values!r}", expected=expected, fix=fix, where=at(field.text))
-    texts = (scalar_text(value, field.text, at) for value in field.find(values, at))
-    contents = [text for text in texts if text]
-    if len(contents) > 1:
-        got = f"{len(contents)} values"
-        fix = "Name a path with one value; inside a list, give `path` and use {.name}."
-        raise InputError(got, expected="one, to put into a template", fix=fix, where=at(field.text))
-    return contents[0] if contents else None
+    def find(self, values: Mapping[str, object], at: At) -> list[object]:
+        """Return its one text, or nothing where a path of it is missing, as `FieldPath.find`."""
+        text = self.fill(values, at)
+        return [] if text is None else [text]
 
 
 def scalar_text(value: object, field: str, at: At) -> str:
@@ -120,69 +116,48 @@ def scalar_text(value: object, field: str, at: At) -> str:
     return whole_characters(value, at, field).strip()
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
-    """A path or, with braces, a template: one value."""
+Expression = FieldPath | Template  # one value of a source object
 
-    of: FieldPath | Template
 
-    @classmethod
-    def parse(cls, text: str) -> Expression:
-        """Read a path or a template. Raise ValueError that names the fault."""
-        if "{" in text or "}" in text:
-            template = Template.parse(text)
-            if template.groups or template.has_relative:
-                raise ValueError(f"{text!r}: groups and {{.paths}} are for scope values only")
-            return cls(template)
-        return cls(FieldPath.parse(text))
-
-    @property
-    def text(self) -> str:
-        """As it was written."""
-        return self.of.text
-
-    def values(self, values: Mapping[str, object], at: At) -> list[object]:
-        """Return the values: of a template one text, or none where a path of it is missing."""
-        if isinstance(self.of, FieldPath):
-            return self.of.find(values, at)
-        text = self.of.fill(values, at)
-        return [] if text is None else [text]
+def parse_expression(text: str) -> Expression:
+    """Read a path or, with braces, a template. Raise ValueError that names the fault."""
+    if "{" not in text and "}" not in text:
+        return FieldPath.parse(text)
+    template = Template.parse(text)
+    if template.groups or template.has_relative:
+        raise ValueError(f"{text!r}: groups and {{.paths}} are for scope values only")
+    return template
 
 
 GLOBAL = "global"  # Scope of a rule without scope keys
 
 
-def _parser(parse: Callable[[str], object]) -> PlainValidator:
+def _parser(parse: Callable[[str], object], expected: str) -> PlainValidator:
     def read(value: object) -> object:
         text = text_of(value)
         try:
             return parse(text)
-        except (ValueError, re.error) as error:
-            raise problem(str(error), HELP[parse], "Mend it.") from error
+        except (ValueError, re.error, OverflowError, RecursionError) as error:
+            raise problem(str(error), expected, "Mend it.") from error
 
     return PlainValidator(read)
 
 
-def _pattern(text: str) -> re.Pattern[str]:
-    try:
-        return re.compile(text)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"broken regular expression {text!r} ({error})") from error
-
-
-HELP: dict[Callable[[str], object], str] = {
-    FieldPath.parse: "a path such as affected[].package.name",
-    Expression.parse: 'a path such as package.name, or a template such as "{id}#withdrawn"',
-    Template.parse: 'a template such as "{.ecosystem}/{.name}"',
-    _pattern: "a regular expression of Python's re module",
-    date_form: 'a form of dates such as "%d-%b-%Y"',
-}
-
-APath = Annotated[FieldPath, _parser(FieldPath.parse)]
-AnExpression = Annotated[Expression, _parser(Expression.parse)]
-ATemplate = Annotated[Template, _parser(Template.parse)]
-APattern = Annotated[re.Pattern[str], _parser(_pattern)]
-ADateForm = Annotated[str, _parser(date_form)]
+APath = Annotated[FieldPath, _parser(FieldPath.parse, "a path such as affected[].package.name")]
+AnExpression = Annotated[
+    Expression,
+    _parser(
+        parse_expression, 'a path such as package.name, or a template such as "{id}#withdrawn"'
+    ),
+]
+ATemplate = Annotated[
+    Template, _parser(Template.parse, 'a template such as "{.ecosystem}/{.name}"')
+]
+APattern = Annotated[
+    re.Pattern[str], _parser(re.compile, "a regular expression of Python's re module")
+]
+ADateForm = Annotated[str, _parser(date_form, 'a form of dates such as "%d-%b-%Y"')]
+AnOrder = Annotated[Order, _parser(Order, ", ".join(Order))]
 Paths = Annotated[list[APath], BeforeValidator(listed)]
 Expressions = Annotated[list[AnExpression], BeforeValidator(listed)]
 
@@ -194,6 +169,8 @@ def _plain(value: object) -> str | int | bool:
 
 
 Plain = Annotated[str | int | bool, PlainValidator(_plain)]
+# A value of metadata as str() gives it: rules compare metadata so.
+Counted = Annotated[str, PlainValidator(lambda value: str(_plain(value)))]
 
 
 class Condition(Strict):
@@ -201,34 +178,21 @@ class Condition(Strict):
 
     WHAT: ClassVar[str] = "condition"
     exists: bool | None = None
-    equals: Plain | None = None
-    in_: Annotated[list[Plain], BeforeValidator(listed)] | None = Field(None, alias="in")
+    equals: Annotated[list[Plain], BeforeValidator(listed)] | None = None
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        if sum(value is not None for value in (self.exists, self.equals, self.in_)) != 1:
-            fix = "Write several tests as several paths, several values as `in: [a, b]`."
-            raise problem("several tests, or none", "one of exists, equals, in", fix)
+        if (self.exists is None) == (self.equals is None):
+            fix = "Write several tests as several paths, several values as `equals: [a, b]`."
+            raise problem("several tests, or none", "one of exists and equals", fix)
         return self
 
 
 class TypeSpec(Strict):
-    """The type of a shape's records: a constant, or the value of a path."""
+    """The type of a shape's records, where it is the value of a path."""
 
     WHAT: ClassVar[str] = "type"
-    constant: Text | None = None
-    path: APath | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _short(cls, data: object) -> object:
-        return {"constant": data} if not isinstance(data, dict) else data
-
-    @model_validator(mode="after")
-    def _one(self) -> Self:
-        if (self.constant is None) == (self.path is None):
-            raise problem("neither or both", "type: NAME or type: {path: ...}", "Keep one.")
-        return self
+    path: APath = Field(description="where the type is")
 
 
 class ValueSpec(Strict):
@@ -262,23 +226,14 @@ class ShapeSpec(Strict):
 
     WHAT: ClassVar[str] = "record shape"
     id: Expressions = Field(description="a path, or a template such as {id}#withdrawn")
-    type: TypeSpec = Field(description="a name, or {path: ...}")
-    when: dict[str, Condition] = Field({})
+    type: Text | TypeSpec = Field(description="a name, or {path: ...}")
+    when: dict[APath, Condition] = Field({})
     time: Expressions | None = None
     published: Expressions | None = None
     title: Expressions | None = None
     text: Expressions | None = None
     scope: dict[str, Annotated[list[ValueSpec], BeforeValidator(listed)]] = Field({})
     metadata: dict[str, APath] = Field({})
-
-    @model_validator(mode="after")
-    def _paths(self) -> Self:
-        for path in self.when:
-            try:
-                FieldPath.parse(path)
-            except ValueError as error:
-                raise problem(str(error), HELP[FieldPath.parse], "Mend it.", "when") from error
-        return self
 
 
 class ScopeKeySpec(Strict):
@@ -294,34 +249,18 @@ class ScopeKeySpec(Strict):
         return data if isinstance(data, dict) else {"superseding": data, "superseded": data}
 
 
-def _scope(value: object) -> object:
-    return [] if value == GLOBAL else listed(value)
-
-
-def _order(value: object) -> Order:
-    known = [one.value for one in Order]
-    if value not in known:
-        raise problem(
-            f"unknown order {value!r}", ", ".join(known), nearest(str(value), known), "order"
-        )
-    return Order(str(value))
-
-
-# A value of metadata as str() gives it: rules compare metadata so.
-Counted = Annotated[str, PlainValidator(lambda value: str(_plain(value)))]
-
-
 class RuleSpec(Strict):
     """One rule. See argus.authority.rules.Rule."""
 
     WHAT: ClassVar[str] = "rule"
     superseding: Texts = Field(description="the type, or types, that supersede")
     superseded: Texts = Field(description="the type, or types, that are superseded")
-    scope: Annotated[list[ScopeKeySpec], BeforeValidator(_scope)] = Field(
-        description="keys on which both agree, or the word global"
-    )
+    scope: Annotated[
+        list[ScopeKeySpec],
+        BeforeValidator(lambda value: [] if value == GLOBAL else listed(value)),
+    ] = Field(description="keys on which both agree, or the word global")
     name: Text = ""
-    order: Annotated[Order, PlainValidator(_order)] = Order.EFFECTIVE
+    order: AnOrder = Order.EFFECTIVE
     condition: dict[str, Annotated[list[Counted], BeforeValidator(listed)]] = Field({})
     relation: Text = SUPERSEDES
     confidence: float = 1.0
