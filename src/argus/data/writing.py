@@ -2,13 +2,12 @@
 
 A file is written beside its place and renamed into it: a reader never sees half of one, and a
 killed writer leaves a file that the next job in the folder removes. Links are never followed.
-Locks are those of the operating system, which end with their process.
+Locks are filelock's, which end with their process.
 """
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import re
@@ -16,20 +15,19 @@ import secrets
 import shutil
 import sqlite3
 import stat
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from functools import wraps
 from pathlib import Path
-from typing import IO, Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from argus.data.reading import no_file
 from argus.errors import ArgusError, InputError, NotWritten
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Locks = dict[Path, IO[str]]
+Locks = dict[Path, ExitStack]
 PARTIAL = ".partial"  # how a name ends of what is written beside its place
 MAX_NAME = 255  # bytes of a file's name, on every usual file system
 MAX_WAIT_S = 60.0  # for a lock that another run holds while it writes a file
@@ -37,7 +35,6 @@ _FULL = frozenset(
     (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO, errno.ESTALE, errno.ENODEV)
 )
 _REFUSED = frozenset((errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR))
-_WITHOUT_LOCKS = frozenset((errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP))  # as network mounts
 # The words of libraries that drop the number: numpy, torch, safetensors, tokenizers, SQLite.
 _FULL_IN_WORDS = re.compile(
     r"no space left|file too large|read-only file system|disk quota|input/output error"
@@ -151,32 +148,23 @@ def write_jsonl(path: Path, records: Iterable[Mapping[str, object]]) -> None:
             out.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def take_lock(file: Path, *, busy: str, wait_s: float = 0.0) -> IO[str]:
-    """Return a file, made if need be, that holds a lock until you close it. The file stays.
+def take_lock(file: Path, *, busy: str, wait_s: float = 0.0) -> ExitStack:
+    """Lock a file, made if need be, until you close what is returned. The file stays as it is.
 
-    wait_s: for whoever holds it. Where the file system has no locks, nobody is kept out. Raises
-    ArgusError, with the text `busy`, where another process or thread holds the lock, InputError for
-    a link, and OSError where the file cannot be written.
+    wait_s: for whoever holds it. Raises ArgusError, with the text `busy`, where another process or
+    thread holds the lock, InputError for a link, and OSError where the file cannot be written.
     """
+    from filelock import FileLock, Timeout  # seldom needed, and long to load
+
     check_plain(file)
-    at_once = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
-    lock = os.fdopen(os.open(file, at_once, 0o666), "a")
-    last = time.monotonic() + wait_s
-    while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            if time.monotonic() >= last:
-                lock.close()
-                raise ArgusError(busy) from error
-            time.sleep(0.02)
-        except OSError as error:
-            if error.errno not in _WITHOUT_LOCKS:
-                lock.close()
-                raise
-            return lock
-        else:
-            return lock
+    lock = FileLock(file, wait_s, thread_local=False, poll_interval=0.02, preserve_lock_file=True)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise ArgusError(busy) from error
+    held = ExitStack()
+    held.callback(lock.release)
+    return held
 
 
 @contextmanager

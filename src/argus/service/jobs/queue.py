@@ -9,8 +9,7 @@ import sys
 import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable
-from contextlib import suppress
-from typing import IO
+from contextlib import ExitStack, suppress
 
 from argus.data.writing import take_lock
 from argus.errors import ArgusError, InputError
@@ -54,7 +53,7 @@ class Jobs:
 
     def __init__(self, workplace: Workplace, commands: Commands, at_once: int) -> None:
         self.workplace, self.commands, self.at_once = workplace, commands, at_once
-        self._lock: IO[str] | None = None
+        self._lock: ExitStack | None = None
         self._table: JobTable | None = None
         self._waiting: dict[int, Planned] = {}  # in their order
         self._running: dict[int, Planned] = {}
