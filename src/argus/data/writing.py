@@ -34,6 +34,7 @@ MAX_WAIT_S = 60.0  # for a lock that another run holds while it writes a file
 _FULL = frozenset(
     (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO, errno.ESTALE, errno.ENODEV)
 )
+_WITHOUT_LOCKS = frozenset((errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP))  # as network mounts
 _REFUSED = frozenset((errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR))
 # The words of libraries that drop the number: numpy, torch, safetensors, tokenizers, SQLite.
 _FULL_IN_WORDS = re.compile(
@@ -151,8 +152,9 @@ def write_jsonl(path: Path, records: Iterable[Mapping[str, object]]) -> None:
 def take_lock(file: Path, *, busy: str, wait_s: float = 0.0) -> ExitStack:
     """Lock a file, made if need be, until you close what is returned. The file stays as it is.
 
-    wait_s: for whoever holds it. Raises ArgusError, with the text `busy`, where another process or
-    thread holds the lock, InputError for a link, and OSError where the file cannot be written.
+    wait_s: for whoever holds it. Where the file system has no locks, nobody is kept out. Raises
+    ArgusError, with the text `busy`, where another process or thread holds the lock, InputError for
+    a link, and OSError where the file cannot be written.
     """
     from filelock import FileLock, Timeout  # seldom needed, and long to load
 
@@ -162,6 +164,9 @@ def take_lock(file: Path, *, busy: str, wait_s: float = 0.0) -> ExitStack:
         lock.acquire()
     except Timeout as error:
         raise ArgusError(busy) from error
+    except OSError as error:
+        if error.errno not in _WITHOUT_LOCKS:
+            raise
     held = ExitStack()
     held.callback(lock.release)
     return held
