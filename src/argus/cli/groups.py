@@ -22,16 +22,6 @@ HELP = {"help_option_names": ["-h", "--help"]}
 HELP_ALL, MAX_OPTIONS = "--help-all", 12  # options that `--help` shows
 
 
-def example(line: str) -> Callable[[Any], Any]:
-    """Give a command its example."""
-
-    def put(command: Any) -> Any:
-        command.example = line
-        return command
-
-    return put
-
-
 class Command(TyperCommand):
     """A command with a short and a full help, which checks its words before they become values."""
 
@@ -115,10 +105,10 @@ class Entry:
 
             cost = _loaded(self.estimate) if self.estimate else None
             command = command_of(command, self.then, self.show, cost)
-        command.example = self.example or getattr(command, "example", "")
+        command.example = self.example
         paragraphs = (inspect.getdoc(command) or "").split("\n\n")
         shown = takewhile(lambda text: not PYTHON.match(text), paragraphs)
-        help = "\n\n".join([f"Example: {command.example}", *(" ".join(p.split()) for p in shown)])
+        help = "\n\n".join([f"Example: {self.example}", *(" ".join(p.split()) for p in shown)])
         alone = typer.Typer(add_completion=False, context_settings=HELP)
         alone.command(self.name, help=help, short_help=self.help, cls=Command)(command)
         return typer.main.get_command(alone)

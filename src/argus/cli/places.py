@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
@@ -126,8 +125,6 @@ def check_inputs(inputs: Mapping[str, Reads | CorpusName], values: Mapping[str, 
 
 
 BEGINNING = 2**16  # bytes of a file that are looked at for its marks
-# Characters that no name of a file to write may hold: an index's table cannot, lists are cut.
-STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def places(outputs: Mapping[str, Writes], options: Mapping[str, Any]) -> list[str]:
@@ -142,36 +139,23 @@ def places(outputs: Mapping[str, Writes], options: Mapping[str, Any]) -> list[st
 
 
 def check_outputs(outputs: Mapping[str, Writes], options: Mapping[str, Any]) -> None:
-    """Raise InputError for a name of control characters, and for a file that is to stay.
-
-    That is one that another option names, or that Argus did not write.
-    """
+    """Raise InputError for a file that another option names, or that Argus did not write."""
     for name, note in outputs.items():
-        for place in _texts(options.get(name)):
-            if STEERING.search(place):
-                raise InputError(
-                    f"{place!a} holds control characters",
-                    expected="the name of a file or folder",
-                    fix="Give another name.",
-                    where=_option(name),
-                )
-            file = Path(os.path.realpath(place))
-            for other in options if file.is_file() else ():
-                named = map(os.path.realpath, _texts(options.get(other)))
-                if other != name and str(file) in named:
-                    raise InputError(
-                        f"{file} is what {_option(other)} names, too",
-                        expected="a place of its own",
-                        fix="Name another file: what is there would be lost.",
-                        where=_option(name),
-                    )
-            if note.marks and file.is_file() and not _has(file, note.marks):
-                raise InputError(
-                    f"{file} is there, and is not what this option writes",
-                    expected="a place of its own",
-                    fix="Name another file: what is there would be lost.",
-                    where=_option(name),
-                )
+        for file in map(Path, map(os.path.realpath, _texts(options.get(name)))):
+            if not file.is_file():
+                continue
+            others = [
+                other for other, value in options.items()
+                if other != name and str(file) in map(os.path.realpath, _texts(value))
+            ]  # fmt: skip
+            if others:
+                got = f"{file} is what {_option(others[0])} names, too"
+            elif note.marks and not _has(file, note.marks):
+                got = f"{file} is there, and is not what this option writes"
+            else:
+                continue
+            fix = "Name another file: what is there would be lost."
+            raise InputError(got, expected="a place of its own", fix=fix, where=_option(name))
 
 
 def _has(file: Path, marks: tuple[str, ...]) -> bool:
