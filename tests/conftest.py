@@ -86,10 +86,10 @@ def read_once() -> Iterator[Callable[..., SentenceTransformerEncoder]]:
 
     Each has an encoder of its own over the same model.
     """
-    from argus.encoders import load
+    from argus.encoders import models
     from argus.encoders.config import DEFAULT_MODEL
 
-    read, kept = load._load_model, cache(load._load_model)
+    read, kept = models.read_model, cache(models.read_model)
 
     def once(config: EncoderConfig, kind: str, precision: str) -> SentenceTransformerEncoder:
         if config.model != DEFAULT_MODEL:
@@ -97,7 +97,7 @@ def read_once() -> Iterator[Callable[..., SentenceTransformerEncoder]]:
         return copy(kept(config, kind, precision))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(load, "_load_model", once)
+        patch.setattr(models, "read_model", once)
         yield kept
 
 
@@ -112,7 +112,7 @@ def embed_once(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if room not in EMBED_ANEW:
             vectors.make_once(patch)
-            patch.setattr("argus.encoders.load.CANDIDATES", ())
+            patch.setattr("argus.encoders.models.CANDIDATES", ())
         yield
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from argus.encoders import EncoderConfig, trust
+from argus.encoders import EncoderConfig
+from argus.encoders import load as loading
 from argus.errors import InputError
 from argus.llm.config import ModelOptions as LanguageModel
 
@@ -63,7 +64,7 @@ def embedding(monkeypatch):
             rows = [{"index": i, "embedding": [len(text), 1]} for i, text in enumerate(texts)]
             self.answer(200, json.dumps({"data": rows}).encode())
 
-    monkeypatch.setattr(trust, "_pairs", set())
+    monkeypatch.setattr(loading, "_named", set())
     with serving(Handler) as url:
         yield url, sent
 
@@ -102,7 +103,7 @@ def asked(build, embedding, argus, monkeypatch):
     def ask(name, *words):
         monkeypatch.delenv(name, raising=False)
         assert build("--base-url", url, "--api-key-env", name).code == 0
-        trust._pairs.clear()  # in the process of whoever was given the index
+        loading._named.clear()  # in the process of whoever was given the index
         sent.clear()
         monkeypatch.setenv(name, "TOPSECRET")
         return argus(*(words or ("explain", "bears", "--index", "ix")))
@@ -133,7 +134,7 @@ def test_pairs_that_the_caller_named_are_asked(asked, embedding, argus, monkeypa
     url, sent = embedding
     monkeypatch.setenv("ARGUS_KEYS", f"OTHER=https://other.example/v1 MINE={url}/")
     assert asked("MINE").code == 0 and set(sent) == {"Bearer TOPSECRET"}
-    trust._pairs.clear()
+    loading._named.clear()
     sent.clear()
     monkeypatch.setenv("ARGUS_KEYS", f"MINE={url}x OTHER={url}")
     assert argus("explain", "lions", "--index", "ix").code == 2 and not sent
@@ -148,8 +149,8 @@ def test_pairs_that_the_caller_named_are_asked(asked, embedding, argus, monkeypa
 
 def test_the_usual_variable_goes_to_openai(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    monkeypatch.setattr(trust, "_pairs", set())
-    trust.check_pair(EncoderConfig(model="openai:m"), Path("index.json"))
+    monkeypatch.setattr(loading, "_named", set())
+    loading.check_named(EncoderConfig(model="openai:m"), Path("index.json"))
     for other in ("https://api.openai.com.evil.example/v1", "http://api.openai.com/v1"):
         with pytest.raises(InputError, match="ARGUS_KEYS"):
-            trust.check_pair(EncoderConfig(model="openai:m", base_url=other), Path("index.json"))
+            loading.check_named(EncoderConfig(model="openai:m", base_url=other), Path("index.json"))

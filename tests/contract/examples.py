@@ -20,7 +20,7 @@ from unittest.mock import patch
 
 import httpx
 
-import argus.encoders.load as load
+import argus.encoders.models as models
 from argus.cli.main import main
 from tests.support.console import forget_chroma
 from tests.support.example_runs import COMMANDS, EXAMPLES, FOLLOWS, arguments, prepare
@@ -126,7 +126,7 @@ PRELOADED = ["argus.cli.main", "sentence_transformers", "sklearn.pipeline", "lan
 
 def _until_killed(folder: str, words: list[str], at: int) -> None:
     os.chdir(folder)
-    load.CANDIDATES = ()  # no format is timed
+    models.CANDIDATES = ()  # no format is timed
     sys.argv = ["argus", *words]
     RENAMES.fatal = at
     main()

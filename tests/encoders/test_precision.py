@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from argus.encoders.load import choose_precision
+from argus.encoders.models import choose_precision
 
 TEXTS = [f"text {i}" for i in range(60)]
 NOW = [0.0]
@@ -28,7 +28,7 @@ class Timed:
 def choose(**encoders):
     with pytest.MonkeyPatch.context() as patch:
         clock = SimpleNamespace(perf_counter=lambda: NOW[0])
-        patch.setattr("argus.encoders.load.time", clock)
+        patch.setattr("argus.encoders.models.time", clock)
         best, trials = choose_precision(encoders.__getitem__, TEXTS)
     name = next(name for name, encoder in encoders.items() if encoder is best)
     return name, {trial["precision"]: trial for trial in trials}

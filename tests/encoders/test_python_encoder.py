@@ -53,7 +53,7 @@ def test_an_index_is_built_and_searched_and_alone_cannot_have_the_code_run(
     build_index("docs.jsonl", out=tmp_path / "index", encoder=EncoderConfig(model="own.py:Hashed"))
     found = search_index("which dogs bark?", tmp_path / "index")
     assert found["results"][0]["id"] == "d2"
-    monkeypatch.setattr("argus.encoders.trust._models", set())
+    monkeypatch.setattr("argus.encoders.load._named", set())
     with pytest.raises(InputError, match="ARGUS_CODE") as refusal:
         search_index("which dogs bark?", tmp_path / "index")
     assert "index.json" in str(refusal.value.where)

@@ -74,7 +74,3 @@ def test_a_full_disk_leaves_what_was_there(family, tmp_path, full_disk):
         with pytest.raises(ArgusError, match="whole"):
             store.append([key(i) for i in range(1, 6)], rows[1:])
         assert len(store) == 1 and same(store.gather([key(0)]), rows[:1])
-
-
-def values_of(rows, i):
-    return arrays_of(rows[i : i + 1])[0]

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from argus.data.types import Document
-from argus.encoders import EncoderConfig, load_encoder, trust
+from argus.encoders import EncoderConfig, load_encoder
+from argus.encoders import load as loading
 from argus.errors import InputError
 from argus.indexes.job import build_index
 from argus.indexes.retriever import search_index
@@ -74,12 +75,12 @@ def test_code_that_is_trusted_is_run_and_told(folder, tmp_path):
 
 
 def test_the_word_of_an_index_alone_has_no_code_run(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(trust, "_models", set())
+    monkeypatch.setattr(loading, "_named", set())
     corpus = [Document(f"d{n}", text=f"a mill of {n} wheels") for n in range(3)]
     model = EncoderConfig(model=str(folder), precision="float32", trust_remote_code=True)
     build_index(corpus, out=tmp_path / "i", encoder=model)
     assert search_index("a mill", tmp_path / "i")["results"]  # this process named it
-    trust._models.clear()
+    loading._named.clear()
     with pytest.raises(InputError, match=f"set ARGUS_CODE={folder}") as error:
         search_index("a mill", tmp_path / "i")
     assert error.value.where == tmp_path / "i" / "index.json"

@@ -103,9 +103,3 @@ except ArgusError as error:
         store.append([key(2)], vectors(2))
     with open_store(tmp_path) as store:
         assert store.vectors.tolist() == [[1, 1.5, 2], [2, 2.5, 3]]
-
-
-def overwrite(path, start, content):
-    with path.open("r+b") as file:
-        file.seek(start)
-        file.write(content)

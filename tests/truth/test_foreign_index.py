@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from argus.encoders import trust
+from argus.encoders import load as loading
 from argus.service.app import create_app
 from argus.service.config import ServeConfig
 from argus.service.workplace import open_workplace
@@ -51,7 +51,7 @@ def received(argus, tmp_path, endpoint, monkeypatch):
         *("--encoder", "openai:m", "--base-url", url),
     )
     assert built.code == 0
-    monkeypatch.setattr(trust, "_pairs", set())
+    monkeypatch.setattr(loading, "_named", set())
     texts.clear()
     return tmp_path / "ix"
 

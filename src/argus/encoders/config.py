@@ -17,6 +17,7 @@ from argus.settings import Choices, Ge, Option, check_settings
 E = TypeVar("E")
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
+PACKAGED_NAMES = frozenset({DEFAULT_MODEL, f"sentence-transformers/{DEFAULT_MODEL}"})
 NONE = "none"  # name of an encoder that is none
 COSINE, DOT = "cosine", "dot"
 """Similarities: rows have length 1, or the length of a row counts."""
@@ -74,6 +75,11 @@ class EncoderConfig:
     def is_python(self) -> bool:
         """True if it is code of the user: FILE.py or FILE.py:NAME."""
         return is_own(self.model)
+
+    @property
+    def runs_code(self) -> bool:
+        """True if code is run that does not come with Argus or a library."""
+        return self.is_python or (self.trust_remote_code and not self.is_endpoint)
 
 
 def as_config(encoder: E | EncoderConfig | str | Path) -> E | EncoderConfig:

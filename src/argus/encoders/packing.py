@@ -45,25 +45,19 @@ def pack_linear_layers(model: nn.Module) -> int:
     packed = 0
     with torch.inference_mode():
         for parent in list(model.modules()):
-            packed += _fuse_feed_forward(parent)
+            layers = dict(parent.named_children())
+            dense, activation = layers.get("dense"), layers.get("intermediate_act_fn")
+            if dense is not None and activation is not None:
+                fused = _replacement(dense, nn.Sequential(dense, activation), gelu=True)
+                if fused is not None:
+                    parent.dense, parent.intermediate_act_fn = fused, nn.Identity()
+                    packed += 1
             for name, layer in list(parent.named_children()):
                 replacement = _replacement(layer, layer)
                 if replacement is not None:
                     setattr(parent, name, replacement)
                     packed += 1
     return packed
-
-
-def _fuse_feed_forward(block: nn.Module) -> int:
-    """Fuse `intermediate_act_fn` into `dense` where the one is exact GELU. Return 1 if so."""
-    dense, activation = getattr(block, "dense", None), getattr(block, "intermediate_act_fn", None)
-    if dense is None or not isinstance(activation, nn.Module):
-        return 0
-    replacement = _replacement(dense, nn.Sequential(dense, activation), gelu=True)
-    if replacement is None:
-        return 0
-    block.dense, block.intermediate_act_fn = replacement, nn.Identity()
-    return 1
 
 
 def _replacement(

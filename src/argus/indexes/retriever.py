@@ -14,7 +14,7 @@ from argus.data.documents import check_unique
 from argus.data.types import FloatArray, Query, Run
 from argus.encoders import Encoder, EncoderConfig, as_config, load_encoder
 from argus.encoders.embed import on_engine
-from argus.encoders.trust import check_code, check_pair
+from argus.encoders.load import check_named
 from argus.engine import Engine
 from argus.errors import InputError
 from argus.indexes.blend import DENSE, RELEVANCE_WEIGHT, SENTENCE, check_weight
@@ -208,8 +208,7 @@ def encoder_of(
             fix = "Give the encoder that made it (--encoder)."
             raise InputError(got, expected="an encoder", fix=fix, where=index.path)
         encoder = EncoderConfig(**index.header.encoder)
-        check_pair(encoder, file)
-        check_code(encoder, file)
+        check_named(encoder, file)
     if device is not None:
         encoder = replace(encoder, device=device)
     loaded = load_encoder(encoder, stored=index.fingerprint)

