@@ -21,11 +21,11 @@ from argus.encoders.config import COSINE, EncoderConfig
 from argus.encoders.protocol import (
     Encoder,
     R,
-    TokenCounter,
     concatenate,
     empty_rows,
     family_of,
     similarity_of,
+    unit_rows,
     usable,
 )
 from argus.encoders.store import Store
@@ -113,7 +113,7 @@ def embed(
     (see `EmbeddingStore.gather`).
     """
     keys = [item.key for item in items]
-    failed = {key: why for key in keys if (why := store.failure(key)) is not None}
+    failed = {key: store.failures[key] for key in keys if key in store.failures}
     pairs = zip(keys, items, strict=True)
     missing = {key: item for key, item in pairs if key not in store and key not in failed}
     total, is_new, batches = len(set(keys)), not len(store), _batches(missing)
@@ -164,13 +164,12 @@ def encode_batch(encoder: Encoder[R], items: Batch) -> Encoded[R]:
     texts = [item.text for item in items]
     rows: Any
     try:
-        match items[0].role:
-            case Role.QUERY:
-                rows = encoder.encode_queries(texts)
-            case Role.DOCUMENT:
-                rows = encoder.encode_documents(texts)
-            case Role.SPAN:
-                rows = encoder.encode_spans(texts, [item.span for item in items if item.span])
+        if items[0].role is Role.QUERY:
+            rows = encoder.encode_queries(texts)
+        elif items[0].role is Role.DOCUMENT:
+            rows = encoder.encode_documents(texts)
+        else:
+            rows = encoder.encode_spans(texts, [item.span for item in items if item.span])
     except EndpointRefusal:
         raise
     except EncodingError as error:
@@ -187,7 +186,7 @@ def encode_batch(encoder: Encoder[R], items: Batch) -> Encoded[R]:
     reason = "the encoder returned a vector that is zero or not finite"
     rows = rows[good]
     if isinstance(rows, np.ndarray) and similarity_of(encoder) == COSINE:
-        rows = (rows / np.linalg.norm(rows, axis=1)[:, None]).astype(np.float32)
+        rows = unit_rows(rows)
     return Encoded(rows, {int(i): reason for i in np.flatnonzero(~good)})
 
 
@@ -212,6 +211,13 @@ def begin_encoding(
     return partial(encode_batch, encoder)
 
 
+PARTS = (
+    "fingerprint", "dim", "similarity", "family", "pools_spans", "max_tokens", "count_tokens",
+    "encode_queries", "encode_documents", "encode_spans",
+)  # fmt: skip
+"""Attributes of encoders that jobs look at."""
+
+
 class SpreadEncoder(Generic[R]):
     """An `Encoder` that has batches embedded on an engine, and answers single calls itself.
 
@@ -223,13 +229,9 @@ class SpreadEncoder(Generic[R]):
         self, encoder: Encoder[R], engine: Engine, config: EncoderConfig | None = None
     ) -> None:
         self.encoder, self.engine = encoder, engine
-        self.fingerprint, self.dim = encoder.fingerprint, encoder.dim
-        self.similarity, self.family = similarity_of(encoder), family_of(encoder)
-        self.pools_spans = getattr(encoder, "pools_spans", True)
-        self.encode_queries, self.encode_spans = encoder.encode_queries, encoder.encode_spans
-        self.encode_documents = encoder.encode_documents
-        if isinstance(encoder, TokenCounter):
-            self.max_tokens, self.count_tokens = encoder.max_tokens, encoder.count_tokens
+        for name in PARTS:
+            if hasattr(encoder, name):
+                setattr(self, name, getattr(encoder, name))
         source: Encoder[R] | EncoderConfig = encoder
         if config is not None:  # for a process with another working directory
             is_place = config.is_python or Path(config.model).is_dir()
@@ -258,4 +260,4 @@ def on_engine(
     """
     if engine is None or engine.name == "local":
         return encoder
-    return SpreadEncoder(encoder, engine, config)
+    return cast(Encoder[R], SpreadEncoder(encoder, engine, config))

@@ -6,7 +6,7 @@ import asyncio
 import json
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -97,21 +97,12 @@ class OpenAIEncoder:
         row = {text: i for i, text in enumerate(distinct)}
         return self.encode_documents(distinct)[[row[text] for text in texts]]
 
-    def close(self) -> None:
-        """Close all connections. Without a call this happens when nothing refers to it any more."""
-        if "_connections" in vars(self):
-            *_, thread, end = self._connections
-            end()
-            thread.join()
-
     @cached_property
-    def _connections(
-        self,
-    ) -> tuple[asyncio.AbstractEventLoop, httpx.AsyncClient, threading.Thread, Callable[[], Any]]:
-        """An event loop with a client, the thread that it runs in, and a call that ends both.
+    def _connections(self) -> tuple[asyncio.AbstractEventLoop, httpx.AsyncClient]:
+        """An event loop in a thread of its own, and a client. They end with the encoder.
 
-        A thread of its own, because the caller may stand in an event loop already (a notebook). One
-        for all calls, because connections are worth keeping.
+        The caller may stand in an event loop already (a notebook). One for all calls, because
+        connections are worth keeping.
         """
         loop, client = asyncio.new_event_loop(), self._service.client(self.config.concurrency)
 
@@ -120,14 +111,14 @@ class OpenAIEncoder:
             loop.run_until_complete(client.aclose())
             loop.close()
 
-        thread = threading.Thread(target=live, name="argus-embeddings", daemon=True)
-        thread.start()
-        return loop, client, thread, weakref.finalize(self, loop.call_soon_threadsafe, loop.stop)
+        threading.Thread(target=live, name="argus-embeddings", daemon=True).start()
+        weakref.finalize(self, loop.call_soon_threadsafe, loop.stop)
+        return loop, client
 
     def _encode(self, texts: Sequence[str]) -> FloatArray:
         if not texts:
             return np.zeros((0, self.dim), np.float32)
-        loop, client, *_ = self._connections
+        loop, client = self._connections
         future = asyncio.run_coroutine_threadsafe(self._all(client, texts), loop)
         try:
             parts = future.result()

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, cast
+from typing import Any, Generic, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from argus.data.provenance import content_hash
 from argus.data.types import FloatArray, IntArray
-from argus.encoders.protocol import UNIT_TOLERANCE, R, SparseRows, TokenRows
+from argus.encoders.protocol import UNIT_TOLERANCE, R, Rows, SparseRows, TokenRows
 
 Float64Array = npt.NDArray[np.float64]
 BLOCK_TOKENS = 1 << 14
@@ -78,9 +78,13 @@ def widened(rows: R) -> R:
     return rows
 
 
-def reach_of(vectors: FloatArray) -> float:
-    """Return the length of the longest row, or 1 if all rows have length 1."""
-    squares = np.einsum("ij,ij->i", vectors, vectors)
+def reach_of(rows: Rows) -> float:
+    """Return the length of the longest row, or token, or 1 if all have length 1."""
+    if isinstance(rows, SparseRows):
+        squares = np.asarray(rows.matrix.multiply(rows.matrix).sum(axis=1)).ravel()
+    else:
+        vectors = rows.vectors if isinstance(rows, TokenRows) else rows
+        squares = np.einsum("ij,ij->i", vectors, vectors)
     if not len(squares):
         return 1.0
     longest, shortest = (float(np.sqrt(each)) for each in (squares.max(), squares.min()))
@@ -88,14 +92,18 @@ def reach_of(vectors: FloatArray) -> float:
 
 
 @dataclass(frozen=True)
-class DenseScoring:
-    """One vector per text, (n, dim): the dot product, which is the cosine of rows of length 1."""
+class _Documents(Generic[R]):
+    """The documents of a scoring, and the length of the longest."""
 
-    documents: FloatArray
+    documents: R
 
     @cached_property
     def _reach(self) -> float:
         return reach_of(self.documents)
+
+
+class DenseScoring(_Documents[FloatArray]):
+    """One vector per text, (n, dim): the dot product, which is the cosine of rows of length 1."""
 
     def products(self, queries: FloatArray) -> FloatArray:
         """See `Scoring`."""
@@ -126,19 +134,12 @@ class DenseScoring:
         return np.array([first.setdefault(content_hash(v.tobytes()), i) for i, v in rows], np.int64)
 
 
-@dataclass(frozen=True)
-class SparseScoring:
+class SparseScoring(_Documents[SparseRows]):
     """Weights of terms: the dot product over the terms that query and document share."""
-
-    documents: SparseRows
 
     @cached_property
     def _postings(self) -> Any:
         return self.documents.matrix.T.tocsr()
-
-    @cached_property
-    def _reach(self) -> float:
-        return _length(self.documents)
 
     def products(self, queries: SparseRows) -> FloatArray:
         """See `Scoring`."""
@@ -152,7 +153,7 @@ class SparseScoring:
     def bound(self, queries: SparseRows) -> float:
         """See `Scoring`."""
         terms = int(np.diff(queries.matrix.indptr).max(initial=1))
-        return product_bound(terms, self._reach * _length(queries))
+        return product_bound(terms, self._reach * reach_of(queries))
 
     def pairs(self, queries: SparseRows, documents: SparseRows) -> Float64Array:
         """See `Scoring`."""
@@ -164,18 +165,11 @@ class SparseScoring:
         return self.pairs(query[np.zeros(len(rows), np.int64)], self.documents[rows])
 
 
-@dataclass(frozen=True)
-class TokenScoring:
+class TokenScoring(_Documents[TokenRows]):
     """Late interaction (ColBERT, Khattab and Zaharia 2020, section 3.3, eq. 3): MaxSim.
 
     The sum, over the tokens of the query, of the largest dot product with a token of the document.
     """
-
-    documents: TokenRows
-
-    @cached_property
-    def _reach(self) -> float:
-        return reach_of(self.documents.vectors)
 
     def products(self, queries: TokenRows) -> FloatArray:
         """See `Scoring`. Every text has a token."""
@@ -192,7 +186,7 @@ class TokenScoring:
 
     def bound(self, queries: TokenRows) -> float:
         """See `Scoring`."""
-        reach = self._reach * reach_of(queries.vectors)
+        reach = self._reach * reach_of(queries)
         per_token = rounding_bound(self.documents.vectors.shape[1]) + 2.0**-22
         return float(queries.counts.max(initial=1)) * per_token * reach
 
@@ -222,8 +216,3 @@ def _cut(counts: IntArray, most: int) -> Iterator[slice]:
         total += count
     if len(counts):
         yield slice(start, len(counts))
-
-
-def _length(rows: SparseRows) -> float:
-    squares = rows.matrix.multiply(rows.matrix).sum(axis=1)
-    return float(np.sqrt(np.asarray(squares).max(initial=0)))

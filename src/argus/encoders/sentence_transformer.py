@@ -61,11 +61,13 @@ _TOKENIZING = Lock()
 class ModelEncoder(ABC, Generic[R]):
     """Base of the encoders on a loaded model.
 
-    similarities: how rows are compared, by the model's own name for it.
+    similarities: how rows are compared, by the model's own name for it. has_tasks: a module that
+    came with the model takes a task, by the name of its prompt.
     """
 
     family: Family = "dense"
     similarities: Mapping[str, str]
+    pools_spans, has_tasks = False, False
 
     def __init__(
         self,
@@ -78,6 +80,7 @@ class ModelEncoder(ABC, Generic[R]):
     ) -> None:
         """Take a model as it is. prompts: None for its own. code: digest of code beside it."""
         self.model, self.name, self.precision, self.code = model, name, precision, code
+        self.pooling: str = self.family
         self.prompts = prompts or resolve_prompts(model.prompts or {})
         ranks_by = str(model.similarity_fn_name)
         if ranks_by not in self.similarities:
@@ -99,36 +102,23 @@ class ModelEncoder(ABC, Generic[R]):
         """Return n rows, the prompt in front of each text. task: "query" or "document"."""
 
     @property
-    def pools_spans(self) -> bool:
-        """See `Encoder`."""
-        return False
-
-    @property
     def max_tokens(self) -> int | None:
         """Longest document in tokens, special tokens included. None when unlimited."""
         first = next(iter(self.model.children()), None)
         limits = (self.model.max_seq_length, getattr(first, "document_length", None))
         return min((int(n) for n in limits if n and not math.isinf(n)), default=None)
 
-    @property
-    def _pooling(self) -> str:
-        return self.family
-
-    @property
-    def _tasks(self) -> tuple[str, str]:
-        return "", ""
-
     @cached_property
     def fingerprint(self) -> str:
         """Model, a digest of its weights, prompts, pooling, sizes, precision, similarity."""
         parts: dict[str, object] = {"dim": self.dim, "max_tokens": self.max_tokens}
-        parts |= {"precision": self.precision, "pooling": self._pooling, "normalize": "l2"}
+        parts |= {"precision": self.precision, "pooling": self.pooling, "normalize": "l2"}
         if self.similarity != COSINE:
             parts |= {"normalize": "none", "similarity": self.similarity}
-        parts["query_prompt"] = repr(self.prompts.query.text)
-        parts["document_prompt"] = repr(self.prompts.document.text)
-        if any(self._tasks):
-            parts["query_task"], parts["document_task"] = map(repr, self._tasks)
+        query, document = self.prompts.query, self.prompts.document
+        parts |= {"query_prompt": repr(query.text), "document_prompt": repr(document.text)}
+        if self.has_tasks and (query.name or document.name):
+            parts |= {"query_task": repr(query.name), "document_task": repr(document.name)}
         parts |= {"code": self.code} if self.code else {}
         return make_fingerprint(f"sentence-transformers:{self.name}@{self._revision}", **parts)
 
@@ -193,6 +183,14 @@ class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
         own = {DOT: COSINE, "euclidean": COSINE} if is_unit else {DOT: DOT}
         self.similarities = {COSINE: COSINE, **own}
         super().__init__(model, **settings)
+        self.pooling = "none"
+        if "Pooling" in self._kinds:
+            pooling = self._modules[self._kinds.index("Pooling")]
+            self.pooling = getattr(pooling, "pooling_mode", "pooled")
+            # Mentions are found by the offsets of characters, which slow tokenizers lack.
+            self.pools_spans = bool(getattr(model.tokenizer, "is_fast", False))
+        arguments: dict[str, Any] = getattr(model, "module_kwargs", None) or {}
+        self.has_tasks = any("task" in names for names in arguments.values())
 
     def with_query_prompt(self, text: str) -> SentenceTransformerEncoder:
         """Return the same model, its weights shared, that puts another text before queries."""
@@ -206,29 +204,6 @@ class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
         """Length of a vector."""
         known = self.model.get_embedding_dimension()
         return int(known or self._forward([""], Prompt(), "query")["sentence_embedding"].shape[1])
-
-    @cached_property
-    def pools_spans(self) -> bool:
-        """True if the model has a Pooling module and a tokenizer with character offsets."""
-        return "Pooling" in self._kinds and bool(getattr(self.model.tokenizer, "is_fast", False))
-
-    @property
-    def _pooling(self) -> str:
-        if "Pooling" not in self._kinds:
-            return "none"
-        return getattr(self._modules[self._kinds.index("Pooling")], "pooling_mode", "pooled")
-
-    @property
-    def _tasks(self) -> tuple[str, str]:
-        """Tasks of queries and documents, if the model has tasks of its own."""
-        names = self.prompts.query.name, self.prompts.document.name
-        return names if self._has_tasks else ("", "")
-
-    @cached_property
-    def _has_tasks(self) -> bool:
-        """True if a module that came with the model takes a task, by the name of its prompt."""
-        arguments: dict[str, Any] = getattr(self.model, "module_kwargs", None) or {}
-        return any("task" in names for names in arguments.values())
 
     def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> FloatArray:
         """Return (n, dim): token vectors averaged over `spans[i]` in `texts[i]`.
@@ -307,7 +282,7 @@ class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
 
             names = SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH
             kernels = sdpa_kernel(list(names))
-        own = self._has_tasks and prompt.name
+        own = self.has_tasks and prompt.name
         task = own or task
         with _TOKENIZING:
             features = self.model.preprocess(list(texts), prompt=prompt.text or None, task=task)

@@ -46,11 +46,13 @@ class Store(ABC, Generic[R]):
     """An append-only map from content key to the rows of one encoder.
 
     Raises EncoderMismatch when `path` holds rows of another encoder, InputError when they are
-    of another dim, and ArgusError when another process is writing to it.
+    of another dim, and ArgusError when another process is writing to it. failures: reasons why
+    there can be no row for a key.
     """
 
     def __init__(self, path: Path, *, fingerprint: str, dim: int) -> None:
         self.path, self.fingerprint, self.dim = path, fingerprint, dim
+        self.failures: dict[bytes, str] = {}
         path.mkdir(parents=True, exist_ok=True)
         for name in path.iterdir():
             check_plain(name)
@@ -78,10 +80,6 @@ class Store(ABC, Generic[R]):
     def close(self) -> None:
         """Release the lock. The store may then be opened again."""
         self._lock.close()
-
-    def failure(self, key: bytes) -> str | None:
-        """Return why there can be no row for a key. None if there is one, or can be."""
-        return None
 
     def keep(self, keys: Sequence[bytes]) -> list[bytes]:
         """Return keys that find the rows of `keys` on the disk, writing them there if need be."""
@@ -165,7 +163,6 @@ class EmbeddingStore(Store[FloatArray]):
     def __init__(self, path: Path, *, fingerprint: str, dim: int) -> None:
         self._held: FloatArray = np.zeros((0, dim), np.float32)
         self._held_rows: dict[bytes, int] = {}
-        self._failures: dict[bytes, str] = {}
         super().__init__(path, fingerprint=fingerprint, dim=dim)
         self._remove_gathered()  # of a run that was killed
 
@@ -188,14 +185,10 @@ class EmbeddingStore(Store[FloatArray]):
         vectors: (len(keys), dim). broken: position to the reason why it has no vector.
         """
         self._held, self._held_rows = vectors, {}
-        self._failures = {keys[position]: why for position, why in broken.items()}
+        self.failures = {keys[position]: why for position, why in broken.items()}
         for row, key in enumerate(keys):
-            if key not in self._failures:
+            if key not in self.failures:
                 self._held_rows.setdefault(key, row)
-
-    def failure(self, key: bytes) -> str | None:
-        """See `Store`."""
-        return self._failures.get(key)
 
     def keep(self, keys: Sequence[bytes]) -> list[bytes]:
         """See `Store`. A held vector is stored under its own hash: no text can find it later."""
