@@ -25,7 +25,7 @@ def kb(tmp_path, monkeypatch):
     writer.write("entities", batches("entities", rows, 64))
     for table in ("relations", "aliases", "redirects"):
         writer.write(table, [])
-    writer.finish("mention", {})
+    writer.finish("mentions", {})
     return KnowledgeFolder.open(tmp_path / "kb")
 
 

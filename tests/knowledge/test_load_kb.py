@@ -64,7 +64,6 @@ def test_a_knowledge_base_brings_its_entities_and_relations(kb: Path, name: str)
         (Path("wikidata"), "wikidata", {("Q1", "Q2"), ("Q2", "Q3"), ("Q2", "Q4")}),
         ("all", "all", {("Q1", "Q2"), ("Q2", "Q3"), ("Q2", "Q4"), ("Q1", "Q4"), ("Q3", "Q5")}),
         ("mentions", "mentions", {("Q1", "Q2"), ("Q3", "Q5"), ("Q1", "Q5")}),
-        ("mention", "mentions", {("Q1", "Q2"), ("Q3", "Q5"), ("Q1", "Q5")}),
     ],
 )
 def test_relations_may_be_of_another_source(
@@ -80,7 +79,7 @@ def test_a_source_that_a_kb_lacks_is_refused_with_those_it_has(kb: Path, tmp_pat
         "hyperlink (2); all; or mentions. Choose another with --relations."
     )
     assert error_of(kb, "wikidta").startswith(f"{kb}: 'wikidta' is neither a file nor a source")
-    bare = Path(write_kb(tmp_path / "bare", relations=[], graph="mention"))
+    bare = Path(write_kb(tmp_path / "bare", relations=[], graph="mentions"))
     assert "expected mentions: it has no other. Choose" in error_of(bare, "all")
     knowledge = read_knowledge(open_corpus(bare), KnowledgeSource())
     assert (knowledge.relations, len(pairs(knowledge.base))) == ("mentions", 3)

@@ -3,13 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from argus.corpora.opening import open_corpus
 from argus.data import Span
 from argus.knowledge import Entity, KnowledgeSource, ground, mention_relations, read_knowledge
-from argus.knowledge.names import search
 from argus.knowledge.relations import RelationGraph
 
 
@@ -132,14 +131,3 @@ def test_mentions_on_2wiki_agree_with_independent_edges(shared) -> None:
     both = len(own & expected)
     assert both / len(expected) >= 0.95, "recall; 0.962 when this was written"
     assert both / len(own) >= 0.975, "precision; 0.986 when this was written"
-
-
-WORDS = st.text("aAbß_ .,-'\u0301é\u00a0İ1", max_size=8)
-
-
-@given(WORDS, WORDS, st.booleans())
-@settings(deadline=None)
-def test_the_short_way_to_a_label_finds_what_the_long_one_finds(label, rest, begins):
-    paragraph = label + rest if begins else rest
-    if label.strip():
-        assert ground(label, paragraph) == search(label.strip(), paragraph)

@@ -26,7 +26,7 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
 from argus.kb.config import Dumps, KbConfig, KbSources, Source
 from argus.kb.reading import check_source, read_source
-from argus.knowledge.alignment import AlignSettings, finish
+from argus.knowledge.alignment import finish
 from argus.reports.figures import BAND_COLOURS, framed
 from argus.reports.html import KNOWLEDGE, write_report
 from argus.reports.section import Section, naming, table
@@ -48,7 +48,7 @@ class KbResult(Result):
 
     Keys of the summary:
     read: rows of every input that was read, by outcome: of wikipedia (pages), wikidata (items),
-    source (no dump) and mentions; aligned: counts of the alignment of pages and items.
+    source (no dump); aligned: counts of the alignment of pages and items.
     damage: place where a dump breaks off, by its name.
     counts: rows written, as `finish` counts them.
     outcomes: rows by outcome, per input or kind of row.
@@ -127,18 +127,17 @@ def build_kb(
         with open_given(engine or EngineConfig()) as running:
             assert running is not None
             record.runs_on(running)
-            settings = AlignSettings(
-                language=config.language, sample=config.sample, seed=config.seed,
-                min_words=1 if isinstance(source, Dumps) else config.min_words,
-                memory_bytes=config.memory_bytes,
-            )  # fmt: skip
             work = _work_folder(folder, reading_key(source, config))
-            read, damage = read_source(source, config, settings, work, running, record)
+            read, damage = read_source(source, config, work, running, record)
             with record.timed("writing the shards"):
                 (folder / REPORT).unlink(missing_ok=True)  # it and words are of older shards
                 (folder / KB_WORDS).unlink(missing_ok=True)
                 writer = KbWriter(folder.path)
-                counts = finish(work, writer.write, settings)
+                counts = finish(
+                    work, writer.write, memory_bytes=config.memory_bytes,
+                    sample=config.sample, seed=config.seed,
+                    min_words=1 if isinstance(source, Dumps) else config.min_words,
+                )  # fmt: skip
                 facts = {
                     "argus": __version__, "key": key, "language": config.language,
                     "sample": config.sample, "damage": damage,
@@ -313,8 +312,7 @@ def outcomes(read: Mapping[str, Any], dropped: Mapping[str, Any]) -> list[tuple[
         (name, _aligned(aligned.get(kind), read.get(name, {})))
         for name, kind in (("wikipedia", "pages"), ("wikidata", "items"))
     ]
-    groups += [(name, read.get(name, {})) for name in ("source", "mentions")]
-    groups.append(("entities left out", dropped["entities"]))
+    groups += [("source", read.get("source", {})), ("entities left out", dropped["entities"])]
     relations = {source: dict(reasons) for source, reasons in dropped["relations"].items()}
     if deprecated := read.get("wikidata", {}).get("deprecated"):
         relations.setdefault("wikidata", {})["deprecated"] = deprecated

@@ -74,7 +74,6 @@ class KbConfig:
         min_words: Words that a first paragraph has.
         sample: Draw so many entities; related ones come along.
         limit: Only the first so many pages and items, or entities.
-        mentions: Also relate an entity to those that its paragraph names.
         words: BM25 over the paragraphs, beside the shards.
         split_mib: MiB of a dump that a worker reads at once.
         memory_mib: MiB that the joins may take.
@@ -86,7 +85,6 @@ class KbConfig:
     sample: Annotated[int | None, Ge(1), Option(panel=_SHAPE)] = None
     seed: Seed = 0
     limit: Annotated[int | None, Ge(1)] = None
-    mentions: Annotated[bool, Option(panel=_SHAPE)] = False
     words: Annotated[bool, Option(("--words/--no-words",), panel=_SHAPE)] = True
     split_mib: Annotated[float, Gt(0), Option(panel=DUMP)] = SPLIT_SIZE >> 20
     memory_mib: Annotated[int, Ge(256)] = 2048

@@ -23,10 +23,10 @@ from argus.errors import InputError
 from argus.extras import MissingPackage
 from argus.jobs.workspace import Record
 from argus.kb.config import Dumps, KbConfig, Source
-from argus.knowledge.alignment import AlignSettings, align
+from argus.knowledge.alignment import align
 from argus.knowledge.blocks import Block, RecordKind, blocks_of, head_of, records_of
 from argus.knowledge.dumps import read_items, read_pages
-from argus.knowledge.raw import RawWriter, mention_rows
+from argus.knowledge.raw import RawWriter
 from argus.knowledge.site import Site, read_site
 from argus.progress import progress
 
@@ -114,7 +114,6 @@ def check_source(source: Dumps | Source, config: KbConfig) -> None:
 def read_source(
     source: Dumps | Source,
     config: KbConfig,
-    settings: AlignSettings,
     work: Path,
     engine: Engine,
     record: Record,
@@ -139,15 +138,12 @@ def read_source(
             if broken is not None:
                 damage[name] = broken
         with record.timed("aligning"):
-            counts["aligned"] = align(work, settings)
+            counts["aligned"] = align(work, memory_bytes=config.memory_bytes)
     else:
         with record.timed("reading"), RawWriter(work, limit=config.limit) as raw:
             counts["source"] = source.write(raw)
             if raw.beyond:
                 counts["source"] |= {"entities beyond --limit": raw.beyond}
-    if config.mentions:
-        with record.timed("relating by mention"), RawWriter(work, joins=True) as raw:
-            counts["mentions"] = mention_rows(work, raw)
     return counts, damage
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import pyarrow as pa
 
-from argus.data.kb import ALIASES, ENTITIES, REDIRECTS, RELATIONS
+from argus.data.kb import ALIASES, ENTITIES, REDIRECTS, RELATIONS, SOURCES
 from argus.errors import InputError
 from argus.knowledge.names import ground
 from argus.knowledge.raw import (
@@ -31,30 +30,6 @@ from argus.knowledge.raw import (
     is_blank,
 )
 from argus.progress import announce
-from argus.settings import Ge, check_settings
-
-MIN_MEMORY_BYTES = 128 << 20
-
-
-@dataclass(frozen=True, kw_only=True)
-class AlignSettings:
-    """Settings of aligning pages and items.
-
-    language: of the dumps, for messages. sample: how many entities are drawn as targets, None for
-    all; seed: of the draw. min_words: an entity whose paragraph has fewer is dropped; 1 for dumps,
-    whose pages are judged when they are read. memory_bytes: memory of the database before it
-    writes to disk; the process needs about 0.5 GB on top. Raises InputError.
-    """
-
-    language: str = "en"
-    sample: Annotated[int | None, Ge(1)] = None
-    seed: int = 0
-    min_words: Annotated[int, Ge(1)] = 1
-    memory_bytes: Annotated[int, Ge(MIN_MEMORY_BYTES)] = 2 << 30
-
-    def __post_init__(self) -> None:
-        check_settings(self)
-
 
 IS_REDIRECT = "(redirect IS NOT NULL AND reason IN ('', 'redirect'))"
 LOOP, NO_PAGE = "redirect loop", "redirect to no page"
@@ -169,12 +144,13 @@ _RAW = {
 }
 
 
-def align(work: Path, settings: AlignSettings) -> dict[str, Any]:
+def align(work: Path, *, memory_bytes: int) -> dict[str, Any]:
     """Turn the tables of dumps under `work` into raw tables under `work/raw`, all or none.
 
     work: pages/, links/ (PAGES, LINKS), items/, statements/ (ITEMS, STATEMENTS) of Parquet files.
-    Pages or items may be missing (docs/dumps.md). Raises InputError when there are neither, or no
-    entity comes of them, ArgusError as `database`.
+    Pages or items may be missing (docs/dumps.md). memory_bytes: memory of the database before it
+    writes to disk; the process needs about 0.5 GB on top. Raises InputError when there are neither,
+    or no entity comes of them, ArgusError as `database`.
 
     Keys of the counts that are returned:
     entities: entities that the dumps gave.
@@ -193,7 +169,7 @@ def align(work: Path, settings: AlignSettings) -> dict[str, Any]:
     raw, partial = work / "raw", work / "raw.partial"
     shutil.rmtree(partial, ignore_errors=True)
     try:
-        with database(work, settings.memory_bytes) as db:
+        with database(work, memory_bytes) as db:
             db.view("links", work / "links", LINKS)
             db.view("statements", work / "statements", STATEMENTS)
             again = {
@@ -220,8 +196,7 @@ def align(work: Path, settings: AlignSettings) -> dict[str, Any]:
                     f"no entity is left ({', '.join(reasons) or 'none usable'})",
                     expected="at least one article, or item, that can be used",
                     fix="Give dumps of one language and of about the same day, and that language "
-                    f"with --lang (now {settings.language}); --min-words and --limit leave pages "
-                    "out, too.",
+                    "with --lang; --min-words and --limit leave pages out, too.",
                 )
             for table, query in _RAW.items():
                 db.write(query, partial / table / "000000.parquet")
@@ -232,12 +207,6 @@ def align(work: Path, settings: AlignSettings) -> dict[str, Any]:
     return counts
 
 
-GRAPHS = ("wikidata", "triples", "hyperlink", "mention")
-"""Sources of relations, the first that there is being the graph that is used."""
-NO_ENTITY, SELF_LOOP, DUPLICATE = "to no entity", "self-loop", "duplicate"
-NOT_SAMPLED = "not sampled"
-"""The reason for entities and relations that a sample leaves out."""
-DUPLICATE_ID, TOO_SHORT = "duplicate id", "paragraph too short"
 ROWS = 50_000
 """Rows of a batch."""
 UNGROUNDED = pa.schema(
@@ -271,11 +240,21 @@ WriteTable = Callable[[str, Iterator[pa.RecordBatch]], int]
 """Writes all rows of a table, given in its order. Returns how many there were."""
 
 
-def finish(work: Path, write: WriteTable, settings: AlignSettings) -> dict[str, Any]:
+def finish(
+    work: Path,
+    write: WriteTable,
+    *,
+    memory_bytes: int,
+    sample: int | None = None,
+    seed: int = 0,
+    min_words: int = 1,
+) -> dict[str, Any]:
     """Check the raw tables under `work/raw` and write those of a knowledge base. Return counts.
 
     What was read is the sum of what is kept and all reasons. Where an alias has two sources, the
-    first in the alphabet is given. Raises InputError when no entity is left, ArgusError as
+    first in the alphabet is given. sample: how many entities are drawn as targets, None for all;
+    seed: of the draw. min_words: an entity whose paragraph has fewer is dropped; 1 for dumps, whose
+    pages are judged when they are read. Raises InputError when no entity is left, ArgusError as
     `database`.
 
     Keys of the counts:
@@ -286,11 +265,11 @@ def finish(work: Path, write: WriteTable, settings: AlignSettings) -> dict[str, 
     dropped: rows that were dropped: of entities by reason, of relations by source and reason.
     """
     announce("Relating entities")
-    with database(work, settings.memory_bytes) as db:
-        dropped = _valid_entities(db, work, settings)
+    with database(work, memory_bytes) as db:
+        dropped = _valid_entities(db, work, min_words)
         lost = _number_relations(db)
         relations = db.groups("FROM rel", "source")
-        _draw_sample(db, _first_graph(relations), settings.sample, settings.seed)
+        _draw_sample(db, _first_graph(relations), sample, seed)
         sampled = db.groups("FROM rel", "source")
         graph = _first_graph(sampled)  # of the sample, nothing may be related by the one above
         db.run(
@@ -302,8 +281,8 @@ def finish(work: Path, write: WriteTable, settings: AlignSettings) -> dict[str, 
             """
         )
         for source, reasons in lost.items():
-            reasons[NOT_SAMPLED] = relations.get(source, 0) - sampled.get(source, 0)
-        dropped[NOT_SAMPLED] = db.count("entity") - db.count("kept")
+            reasons["not sampled"] = relations.get(source, 0) - sampled.get(source, 0)
+        dropped["not sampled"] = db.count("entity") - db.count("kept")
         announce("Grounding entities")
         entities = db.batches(_ENTITIES, UNGROUNDED, ROWS)
         entity_rows = write("entities", map(ground_block, entities))
@@ -322,13 +301,13 @@ def finish(work: Path, write: WriteTable, settings: AlignSettings) -> dict[str, 
         }
 
 
-def _valid_entities(db: Database, work: Path, settings: AlignSettings) -> dict[str, int]:
+def _valid_entities(db: Database, work: Path, min_words: int) -> dict[str, int]:
     """Make the views of the raw tables and `entity` (n, id). Return what was dropped by reason."""
     lack = f"""
         (CASE WHEN coalesce(id, '') = '' THEN 'no id'
             WHEN {is_blank("label")} THEN 'no label'
             WHEN {is_blank("paragraph")} THEN 'no paragraph'
-            WHEN {fewer_words("paragraph", settings.min_words)} THEN '{TOO_SHORT}'
+            WHEN {fewer_words("paragraph", min_words)} THEN 'paragraph too short'
             ELSE '' END)
     """
     folders = {name: work / "raw" / name for name in RAW}
@@ -343,16 +322,14 @@ def _valid_entities(db: Database, work: Path, settings: AlignSettings) -> dict[s
         " SELECT (row_number() OVER (ORDER BY id) - 1)::INTEGER AS n, id FROM entities"
     )
     reasons = db.groups(f"SELECT {lack} AS reason FROM all_entities", "reason")
-    dropped = {**{reason: n for reason, n in reasons.items() if reason}, DUPLICATE_ID: again}
+    dropped = {**{reason: n for reason, n in reasons.items() if reason}, "duplicate id": again}
     if not db.count("entity"):
         why = ", ".join(f"{reason}: {n}" for reason, n in _some(dropped).items())
         raise InputError(
             f"no entity is left ({why or 'there was none'})",
             expected="at least one with an id, a label and a paragraph",
-            fix=(
-                "Triples need --abstracts, rows a paragraph or description; texts have to be in "
-                f"the language that is asked for ({settings.language}), and of --min-words words."
-            ),
+            fix="Triples need --abstracts, rows a paragraph or description; texts have to be in "
+            "the language of --lang, and of --min-words words.",
         )
     return dropped
 
@@ -385,16 +362,16 @@ def _number_relations(db: Database) -> dict[str, dict[str, int]]:
     unique = db.groups("FROM rel", "source")
     return {
         source: {
-            NO_ENTITY: lost,
-            SELF_LOOP: loops,
-            DUPLICATE: read - lost - loops - unique.get(source, 0),
+            "to no entity": lost,
+            "self-loop": loops,
+            "duplicate": read - lost - loops - unique.get(source, 0),
         }
         for source, read, lost, loops in counts
     }
 
 
 def _first_graph(sources: Mapping[str, int]) -> str:
-    return next((name for name in GRAPHS if sources.get(name)), "mention")
+    return next((name for name in SOURCES if sources.get(name)), "mentions")
 
 
 def _draw_sample(db: Database, graph: str, sample: int | None, seed: int) -> None:

@@ -142,8 +142,6 @@ LANGUAGE_OF_LABELS = {
     "roa-rup": "rup", "simple": "en", "zh-classical": "lzh", "zh-min-nan": "nan", "zh-yue": "yue",
 }  # fmt: skip
 """Wikipedias whose address is not the code that Wikidata has for their language."""
-_NO_ENTITY = (b"", b"[", b"]", b"[]")
-_MALFORMED = (KeyError, TypeError, AttributeError, ValueError, OverflowError)
 Row = tuple[Any, ...]
 """Values in the order of ITEMS, or of STATEMENTS."""
 
@@ -168,7 +166,7 @@ def read_items(
     statements: list[Row] = []
     for line in records:
         text = line.strip().rstrip(b",").rstrip()
-        if text in _NO_ENTITY:
+        if text in (b"", b"[", b"]", b"[]"):
             continue
         counts["entities"] += 1
         if quoted not in text:  # as most items of a full dump, which need no parsing
@@ -176,7 +174,7 @@ def read_items(
             continue
         try:
             item, own, deprecated = _parse_item(orjson.loads(text), codes, site)
-        except _MALFORMED:
+        except (KeyError, TypeError, AttributeError, ValueError):
             counts["broken JSON"] += 1
             continue
         if item[ITEMS.get_field_index("article")] is None:
@@ -197,8 +195,8 @@ def _parse_item(
 ) -> tuple[Row, list[Row], int]:
     """Return an item's row, its statements and how many of them are deprecated.
 
-    codes: of the language, the first to be preferred. PHP writes an empty object as `[]`. Raises an
-    error of _MALFORMED for JSON that is not built as items are.
+    codes: of the language, the first to be preferred. PHP writes an empty object as `[]`. Raises
+    KeyError, TypeError and their like for JSON that is not built as items are.
     """
 
     def first(part: str, codes: Sequence[str]) -> str | None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 _CONNECTORS = re.compile(
-    r"al|and|bin|d|da|das|de|del|della|den|der|des|di|do|dos|du|e|el|et|ibn|la|le|of|the|und|"
+    r"al|bin|d|da|das|de|del|della|den|der|des|di|do|dos|du|e|el|et|ibn|la|le|of|the|und|"
     r"van|vom|von|y|zu"
 )
 _CALENDAR = re.compile(
@@ -49,10 +49,9 @@ Words = list[re.Match[str]]
 class CapitalisedNames:
     """Finds maximal runs of capitalised words, initials and numbers, with connectors inside.
 
-    Connectors are as in "Prime Minister of Sweden"; "and" joins only where one side is one word
-    ("Procter and Gamble", not "Ada Byron and Mary Shelley"). Left out: dates; the pronoun "I"; a
-    first word of a sentence alone that the texts of the call also have in lower case; a first
-    function word ("In", "The") in front of a name. Scripts without capitals have no mentions.
+    Connectors are as in "Prime Minister of Sweden". Left out: dates; the pronoun "I"; a first word
+    of a sentence alone that the texts of the call also have in lower case; a first function word
+    ("In", "The") in front of a name. Scripts without capitals have no mentions.
     """
 
     name: str = "capitalised-names"
@@ -61,41 +60,20 @@ class CapitalisedNames:
         """Yield the mentions of each text. All texts are read for their lower-case words first."""
         common = lower_case_words(texts)
         for text in texts:
-            runs = (_trim(text, part, common) for run in _runs(text) for part in _parts(run))
+            runs: list[Words] = []
+            for word in _TOKEN.finditer(text):
+                capital = word[0][0].isupper()
+                joins = capital or word[0][0].isdigit() or _CONNECTORS.fullmatch(word[0])
+                if runs and joins and _SPACE.fullmatch(text, runs[-1][-1].end(), word.start()):
+                    runs[-1].append(word)
+                elif capital:
+                    runs.append([word])
             mentions = []
-            for run in filter(None, runs):
+            for run in filter(None, (_trim(text, run, common) for run in runs)):
                 possessive = _POSSESSIVE.search(run[-1][0])
                 end = run[-1].end() - (len(possessive[0]) if possessive else 0)
                 mentions.append(Mention(text[run[0].start() : end], Span(run[0].start(), end)))
             yield mentions
-
-
-def _runs(text: str) -> Iterator[Words]:
-    """Yield maximal runs that begin with a capital. Connectors at the end included."""
-    run: Words = []
-    for word in _TOKEN.finditer(text):
-        capital = word[0][0].isupper()
-        joins = capital or word[0][0].isdigit() or _CONNECTORS.fullmatch(word[0])
-        if run and joins and _SPACE.fullmatch(text, run[-1].end(), word.start()):
-            run.append(word)
-            continue
-        if run:
-            yield run
-        run = [word] if capital else []
-    if run:
-        yield run
-
-
-def _parts(run: Words) -> Iterator[Words]:
-    """Split a run at "and" where both sides are of several words."""
-    begin = 0
-    cuts = [i for i, word in enumerate(run) if word[0] == "and"]
-    for i in cuts:
-        following = next((cut for cut in cuts if cut > i), len(run))
-        if i - begin > 1 and following - i > 2:
-            yield run[begin:i]
-            begin = i + 1
-    yield run[begin:]
 
 
 def _trim(text: str, run: Words, common: set[str]) -> Words:
@@ -141,8 +119,7 @@ class GazetteerConfig:
         check_settings(self)
 
 
-_UNEVEN_SPACE = re.compile(r"\s\s|[^\S ]")
-_PIECES = re.compile(r"\s+|\S")
+_WHITE_SPACE = re.compile(r"[^\S ]")
 
 
 @dataclass(frozen=True)
@@ -151,9 +128,8 @@ class Gazetteer:
 
     names: name (not empty) to the ids that bear it. left_out: how many names were not taken, by
     reason. A name is looked for in its composed and in its decomposed Unicode form (NFC, NFD) in
-    texts as they are, which may be in either. Compatibility forms ("ﬁ" for "fi") differ, unless
-    `ignore_case` folds them, as Unicode's full case-folding does. Runs of white space are one
-    space. Spans always refer to the text as given.
+    texts as they are, which may be in either. Compatibility forms ("ﬁ" for "fi") differ. A line's
+    end or a tab counts as a space. Spans always refer to the text as given.
     """
 
     names: Mapping[str, tuple[str, ...]]
@@ -180,12 +156,6 @@ class Gazetteer:
         for document in documents:
             for name in names_of(document):
                 ids_by_name.setdefault(name, []).append(document.id)
-        if not ids_by_name:
-            raise InputError(
-                f"none of {len(documents):,} documents of the knowledge base has a title",
-                expected="names in the field `title`, or aliases in `metadata.aliases`",
-                fix="Rename the column that holds the titles, or take another knowledge base.",
-            )
         common: Set[str] = frozenset()
         if not config.common_words and config.ignore_case:
             common = FUNCTION_WORDS
@@ -205,9 +175,10 @@ class Gazetteer:
         if not names:
             counts = ", ".join(f"{n:,} {reason}" for reason, n in left_out.items())
             raise InputError(
-                f"no name of the knowledge base is left ({counts})",
-                expected="titles that tell entities from common words",
-                fix="Lower min_length, or keep common words.",
+                f"no name of {len(documents):,} documents is left ({counts or 'none has any'})",
+                expected="titles in the field `title`, or aliases in `metadata.aliases`, that tell "
+                "entities from common words",
+                fix="Rename the column of titles, lower min_length, or keep common words.",
             )
         return cls(names, config.ignore_case, dict(left_out))
 
@@ -221,74 +192,45 @@ class Gazetteer:
 
     def find(self, texts: Sequence[str]) -> Iterator[list[Mention]]:
         """Yield the mentions of each text, with the ids that bear the name."""
-        for text in texts:
-            yield self._find(text)
-
-    def _find(self, text: str) -> list[Mention]:
         automaton, entity_ids = self._automaton
-        if not text or automaton is None:
-            return []
-        folded, starts, ends = _fold(text, ignore_case=self.ignore_case)
-        # On one thread: the search lets others run meanwhile, but it is a small part of the time.
-        matches = automaton.find_matches_as_indexes(folded, overlapping=True)
-        places = (
-            (pattern, starts[start], ends[end]) if starts else (pattern, start, end)
-            for pattern, start, end in matches
-        )
-        # -1: a match of half a character, as of "s" in "ß"
-        whole = (p for p in places if -1 not in p and is_whole_word(text, p[1], p[2]))
-        return [
-            Mention(text[start:end], Span(start, end), entity_ids[pattern])
-            for pattern, start, end in leftmost_longest(whole)
-        ]
+        for text in texts:
+            folded = _fold(text, ignore_case=self.ignore_case)
+            # On one thread: the search lets others run meanwhile, but is a small part of the time.
+            matches = automaton.find_matches_as_indexes(folded, overlapping=True)
+            whole = (match for match in matches if is_whole_word(text, match[1], match[2]))
+            yield [
+                Mention(text[start:end], Span(start, end), entity_ids[pattern])
+                for pattern, start, end in leftmost_longest(whole)
+            ]
 
     @cached_property
-    def _automaton(self) -> tuple[AhoCorasick | None, list[tuple[str, ...]]]:
+    def _automaton(self) -> tuple[AhoCorasick, list[tuple[str, ...]]]:
         """The automaton over folded names, and the ids of each of its patterns."""
         import ahocorasick_rs
 
-        patterns: dict[str, tuple[str, ...]] = {}
+        patterns: dict[str, dict[str, None]] = {}
         for name, ids in self.names.items():
-            for form in _forms(name, ignore_case=self.ignore_case):
-                earlier = patterns.get(form)
-                patterns[form] = tuple(dict.fromkeys((*earlier, *ids))) if earlier else ids
-        if not patterns:
-            return None, []
+            for form in ("NFC", "NFD"):
+                pattern = _fold(unicodedata.normalize(form, name), ignore_case=self.ignore_case)
+                patterns.setdefault(pattern, {}).update(dict.fromkeys(ids))
         automaton = ahocorasick_rs.AhoCorasick(
             list(patterns),
             store_patterns=False,
             # Built in half the time of the default; searching 400,000 passages would win it back.
             implementation=ahocorasick_rs.Implementation.NoncontiguousNFA,
         )
-        return automaton, list(patterns.values())
+        return automaton, [tuple(ids) for ids in patterns.values()]
 
 
-def _fold(text: str, *, ignore_case: bool) -> tuple[str, Sequence[int], Sequence[int]]:
-    """Return a text as it is searched, and arrays that lead back, empty where nothing moved.
+def _fold(text: str, *, ignore_case: bool) -> str:
+    """Return a text as it is searched, of the same length: white space is a space.
 
-    The first has at i the place of the original piece whose folded form begins at i, the second the
-    end of the one whose form ends at i, both -1 inside a form.
+    Characters are folded where that gives one character.
     """
-    text = without_surrogates(text)
-    plain = text.casefold() if ignore_case else text
-    if len(plain) == len(text) and not _UNEVEN_SPACE.search(plain):
-        return plain, (), ()
-    pieces: list[str] = []
-    starts: list[int] = []
-    ends = [-1]
-    for match in _PIECES.finditer(text):
-        piece = match[0].casefold() if ignore_case else match[0]
-        piece = " " if piece.isspace() else piece
-        pieces.append(piece)
-        inside = [-1] * (len(piece) - 1)
-        starts += [match.start(), *inside]
-        ends += [*inside, match.end()]
-    return "".join(pieces), starts, ends
-
-
-def _forms(name: str, *, ignore_case: bool) -> list[str]:
-    """Return the patterns of a name: composed and decomposed, folded as texts are."""
-    if name.isascii():
-        return [name.casefold() if ignore_case else name]
-    forms = (unicodedata.normalize(form, name) for form in ("NFC", "NFD"))
-    return list(dict.fromkeys(_fold(form, ignore_case=ignore_case)[0] for form in forms))
+    text = _WHITE_SPACE.sub(" ", without_surrogates(text))
+    if not ignore_case:
+        return text
+    folded = text.casefold()
+    if len(folded) == len(text):
+        return folded
+    return "".join(fold if len(fold := c.casefold()) == 1 else c for c in text)

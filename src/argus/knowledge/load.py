@@ -13,7 +13,7 @@ from argus.corpora.opening import CorpusSource, Origin
 from argus.data.documents import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS, find_file
 from argus.data.fields import FieldNames
 from argus.data.folders import kb_file
-from argus.data.kb import ALL, MENTION, SOURCES, KnowledgeFolder
+from argus.data.kb import ALL, SOURCES, KnowledgeFolder
 from argus.data.reading import nothing_in
 from argus.data.rows import id_value, pick_field, read_rows, text_value
 from argus.data.types import Document
@@ -24,7 +24,6 @@ from argus.knowledge.relations import RelationGraph, read_relations
 from argus.settings import Option
 
 MENTIONS = "mentions"
-_BY_MENTION = (MENTIONS, MENTION)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,16 +125,8 @@ def _from_documents(
     )
     entities = sorted(entities, key=lambda e: e.id)
     relations = source.relations or edges or MENTIONS
-    if str(relations) in _BY_MENTION:
+    if str(relations) == MENTIONS:
         return KnowledgeBase(entities, mention_relations(entities)), MENTIONS
-    if str(relations) in (*SOURCES, ALL) and not Path(relations).exists():
-        raise InputError(
-            f"{str(relations)!r} is a source of a knowledge base's relations",
-            expected='a triples file, or "mentions"',
-            fix="Give a knowledge base as the corpus (`argus research kb build` makes one), or a "
-            "file.",
-            where="--relations",
-        )
     return KnowledgeBase(entities, _from_file(relations, entities, source)), Path(relations)
 
 
@@ -153,15 +144,14 @@ def _from_kb(
     if folder.facts.get("sample"):  # others are targets of whatever relations are used
         targets = np.asarray(table["target"].fill_null(False).to_numpy(), bool)
     name = str(source.relations or folder.graph)
-    stored = MENTION if name in _BY_MENTION else name
-    where: Path | str = MENTIONS if name in _BY_MENTION else name
-    if stored in folder.sources or (name == ALL and folder.sources):
+    where: Path | str = name
+    if name in folder.sources or (name == ALL and folder.sources):
         # With a limit, edges that lead out of it count as unknown.
-        subjects, objects = folder.relations(stored, limit=limit)
-        there = sum(folder.sources.values()) if name == ALL else folder.sources[stored]
+        subjects, objects = folder.relations(name, limit=limit)
+        there = sum(folder.sources.values()) if name == ALL else folder.sources[name]
         unknown = there - len(subjects)
         graph = RelationGraph.from_edges(len(entities), subjects, objects, unknown=unknown)
-    elif where == MENTIONS:
+    elif name == MENTIONS:
         graph = mention_relations(entities)
     elif name not in (*SOURCES, ALL) and Path(name).exists():
         graph, where = _from_file(name, entities, source), Path(name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -54,26 +53,22 @@ def names_of(document: Document) -> list[str]:
     Aliases are a list of strings in `metadata["aliases"]`, or one string with "|" between them.
     Raises InputError for others.
     """
-    titles = (document.title, without_parenthesis(document.title), *_aliases(document))
+    aliases = document.metadata.get(ALIASES) or ()
+    if isinstance(aliases, str):
+        aliases = aliases.split(ALIAS_SEPARATOR)
+    if not isinstance(aliases, list | tuple) or any(not isinstance(a, str) for a in aliases):
+        raise InputError(
+            f"aliases {str(aliases)[:60]!r} of document {document.id!r}",
+            expected=f"a list of strings, or one string with {ALIAS_SEPARATOR!r} between names",
+            fix="Mend the field `metadata.aliases`.",
+        )
+    titles = (document.title, without_parenthesis(document.title), *aliases)
     return [name for name in dict.fromkeys(" ".join(text.split()) for text in titles) if name]
 
 
 def name_key(name: str) -> str:
     """Normalize a name: white space and Unicode form do not count."""
     return unicodedata.normalize("NFC", stream_safe(" ".join(name.split())))
-
-
-def _aliases(document: Document) -> Sequence[str]:
-    aliases = document.metadata.get(ALIASES) or ()
-    if isinstance(aliases, str):
-        return aliases.split(ALIAS_SEPARATOR)
-    if isinstance(aliases, list | tuple) and all(isinstance(alias, str) for alias in aliases):
-        return aliases
-    raise InputError(
-        f"aliases {str(aliases)[:60]!r} of document {document.id!r}",
-        expected=f"a list of strings, or one string with {ALIAS_SEPARATOR!r} between names",
-        fix="Mend the field `metadata.aliases`.",
-    )
 
 
 T = TypeVar("T")
@@ -201,31 +196,18 @@ def ground(label: str, paragraph: str) -> Grounded:
     is_first = paragraph.startswith(label) and not (after.isalnum() or after == "_")
     if is_first and _PLAIN.fullmatch(label):  # as most do: no pattern is needed then
         return Grounded(paragraph, Span(0, len(label)))
-    return search(label, paragraph)
-
-
-def search(label: str, paragraph: str) -> Grounded:
-    """Ground a label without outer white space, as `ground` does, wherever it stands."""
-    matches = [_literal(label).search(paragraph), _loose_search(label, paragraph)]
+    words = _WORD.findall(label)
+    before = r"(?<!\w)" if re.match(r"\w", label[0]) else ""
+    behind = r"(?!\w)" if re.match(r"\w", label[-1]) else ""
+    patterns = [before + re.escape(label) + behind]
+    if sum(map(len, words)) >= MIN_NAME_LENGTH:  # "C++" must not ground in "C"
+        patterns.append(r"(?<!\w)" + r"[\W_]+".join(map(re.escape, words)) + r"(?!\w)")
+    matches = (re.search(pattern, paragraph, re.IGNORECASE) for pattern in patterns)
     spans = [match.span() for match in matches if match is not None]
     if spans:
         return Grounded(paragraph, Span(*min(spans)))
     text = f"{label} {paragraph}" if paragraph else label
     return Grounded(text, Span(0, len(label)), prepended=True)
-
-
-def _literal(label: str) -> re.Pattern[str]:
-    before = r"(?<!\w)" if re.match(r"\w", label[0]) else ""
-    after = r"(?!\w)" if re.match(r"\w", label[-1]) else ""
-    return re.compile(before + re.escape(label) + after, re.IGNORECASE)
-
-
-def _loose_search(label: str, paragraph: str) -> re.Match[str] | None:
-    words = _WORD.findall(label)
-    if sum(map(len, words)) < MIN_NAME_LENGTH:  # "C++" must not ground in "C"
-        return None
-    pattern = r"(?<!\w)" + r"[\W_]+".join(map(re.escape, words)) + r"(?!\w)"
-    return re.compile(pattern, re.IGNORECASE).search(paragraph)
 
 
 def mention_relations(entities: Sequence[Entity]) -> RelationGraph:
@@ -239,39 +221,32 @@ def mention_relations(entities: Sequence[Entity]) -> RelationGraph:
     """
     import ahocorasick_rs
 
-    names = _unambiguous_names(entities)
+    lower_words = lower_case_words(e.paragraph for e in entities)
+    owners: dict[str, list[int]] = {}
+    for i, entity in enumerate(entities):
+        for name in dict.fromkeys((entity.label, without_parenthesis(entity.label))):
+            owners.setdefault(name, []).append(i)
+    names = {
+        name: own[0]
+        for name, own in owners.items()
+        if len(own) == 1
+        and len(name) >= MIN_NAME_LENGTH
+        and (" " in name or name == entities[own[0]].label)
+        and without_surrogates(name) == name
+        and not is_common_word(name, lower_words)
+    }
     subjects: list[int] = []
     objects: list[int] = []
-    if names:
-        patterns = list(names)
-        owners = list(names.values())
-        automaton = ahocorasick_rs.AhoCorasick(patterns)
-        for i, entity in enumerate(entities):
-            text = without_surrogates(entity.paragraph)
-            matches = automaton.find_matches_as_indexes(text, overlapping=True)
-            # Boundaries first: a longer name that ends inside a word must not hide a shorter one.
-            whole = (match for match in matches if is_whole_word(text, match[1], match[2]))
-            for pattern, _, _ in leftmost_longest(whole):
-                subjects.append(i)
-                objects.append(owners[pattern])
+    numbers = list(names.values())
+    automaton = ahocorasick_rs.AhoCorasick(list(names))
+    for i, entity in enumerate(entities if names else ()):
+        text = without_surrogates(entity.paragraph)
+        matches = automaton.find_matches_as_indexes(text, overlapping=True)
+        # Boundaries first: a longer name that ends inside a word must not hide a shorter one.
+        whole = (match for match in matches if is_whole_word(text, match[1], match[2]))
+        for pattern, _, _ in leftmost_longest(whole):
+            subjects.append(i)
+            objects.append(numbers[pattern])
     return RelationGraph.from_edges(
         len(entities), np.array(subjects, np.int64), np.array(objects, np.int64)
     )
-
-
-def _unambiguous_names(entities: Sequence[Entity]) -> dict[str, int]:
-    lower_words = lower_case_words(e.paragraph for e in entities)
-    labels = [(e.label, i) for i, e in enumerate(entities)]
-    shortened = [(without_parenthesis(label), i) for label, i in labels]
-    count = Counter(label for label, _ in labels)
-    count.update(
-        short for (short, _), (label, _) in zip(shortened, labels, strict=True) if short != label
-    )
-    names: dict[str, int] = {}
-    for (short, i), (label, _) in zip(shortened, labels, strict=True):
-        for name in {label, short} if " " in short else {label}:
-            common = is_common_word(name, lower_words)
-            whole = len(name) >= MIN_NAME_LENGTH and without_surrogates(name) == name
-            if whole and count[name] == 1 and not common:
-                names[name] = i
-    return names

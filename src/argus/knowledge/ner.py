@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,13 +45,19 @@ class TokenClassifier:
         """
         name = str(model)
         network, tokenizer = _load(name)
-        self.batch_size = batch_size
         tags = (network.config.id2label or {}).values()
         if OUTSIDE not in tags:
             raise _not_a_tagger(name, f"its tags are {', '.join(sorted(tags)[:5])}")
         kinds = {tag.removeprefix("B-").removeprefix("I-") for tag in tags} - {OUTSIDE}
+        # Models of RoBERTa's kind number positions from behind the padding index.
+        limit = int(getattr(network.config, "max_position_embeddings", 0) or NO_LIMIT_WINDOW)
+        for module_name, module in network.named_modules():
+            if module_name.endswith("position_embeddings"):
+                padding = getattr(module, "padding_idx", None)
+                limit -= 0 if padding is None else padding + 1
+        self.batch_size = batch_size
         self.labels = tuple(sorted(kinds))
-        self.window = tokenizer.model_max_length = _window(network, tokenizer)
+        self.window = tokenizer.model_max_length = min(int(tokenizer.model_max_length), limit)
         self._pipeline = _pipeline(network, tokenizer, device)
         self._model = name
 
@@ -72,17 +77,15 @@ class TokenClassifier:
         """Yield the mentions of each text. Exact spans, no white space at their ends."""
         block = self.batch_size * BLOCK_BATCHES
         for start in range(0, len(texts), block):
-            yield from self._find(texts[start : start + block])
-
-    def _find(self, texts: Sequence[str]) -> list[list[Mention]]:
-        order = [i for i, text in enumerate(texts) if text.strip()]
-        order.sort(key=lambda i: -len(texts[i]))
-        readable = [without_surrogates(texts[i]) for i in order]
-        mentions: list[list[Mention]] = [[] for _ in texts]
-        tagged: Any = self._pipeline(readable, batch_size=self.batch_size) if readable else ()
-        for i, groups in zip(order, tagged, strict=True):
-            mentions[i] = _mentions(texts[i], [(group["start"], group["end"]) for group in groups])
-        return mentions
+            here = texts[start : start + block]
+            order = [i for i, text in enumerate(here) if text.strip()]
+            order.sort(key=lambda i: -len(here[i]))
+            readable = [without_surrogates(here[i]) for i in order]
+            mentions: list[list[Mention]] = [[] for _ in here]
+            tagged: Any = self._pipeline(readable, batch_size=self.batch_size) if readable else ()
+            for i, groups in zip(order, tagged, strict=True):
+                mentions[i] = _mentions(here[i], [(one["start"], one["end"]) for one in groups])
+            yield from mentions
 
 
 def _mentions(text: str, places: Sequence[tuple[int, int]]) -> list[Mention]:
@@ -92,10 +95,8 @@ def _mentions(text: str, places: Sequence[tuple[int, int]]) -> list[Mention]:
     """
     whole = []
     for start, end in places:
-        while start < end and text[start].isspace():
-            start += 1
-        while start < end and text[end - 1].isspace():
-            end -= 1
+        surface = text[start:end]
+        start, end = end - len(surface.lstrip()), start + len(surface.rstrip())
         while start < end and is_inside_word(text, start):
             start -= 1
         while start < end and is_inside_word(text, end):
@@ -112,25 +113,27 @@ def _load(model: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-
-    def load(*, local_only: bool) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-        network, report = AutoModelForTokenClassification.from_pretrained(
-            model, local_files_only=local_only, output_loading_info=True
-        )
-        if report["missing_keys"]:
-            raise _not_a_tagger(model, f"weights {sorted(report['missing_keys'])[0]!r} are missing")
-        return network, AutoTokenizer.from_pretrained(model, local_files_only=local_only)
-
-    failures = (OSError, ValueError, KeyError, SafetensorError)
-    try:
-        return load(local_only=True)
-    except failures as missing:
-        if Path(model).exists() or os.environ.get("HF_HUB_OFFLINE") == "1":
-            raise _not_found(model, missing) from missing
-    try:
-        return load(local_only=False)
-    except failures as error:
-        raise _not_found(model, error) from error
+    for local_only in (True, False):
+        try:
+            network, report = AutoModelForTokenClassification.from_pretrained(
+                model, local_files_only=local_only, output_loading_info=True
+            )
+            tokenizer = AutoTokenizer.from_pretrained(model, local_files_only=local_only)
+            break
+        except (OSError, ValueError, KeyError, SafetensorError) as error:
+            if local_only and not Path(model).exists():
+                continue
+            reason = next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]
+            raise InputError(
+                f"the named-entity model {model!r} could not be loaded ({reason})",
+                expected="a folder that save_pretrained wrote, or a model that is cached or on a "
+                "reachable hub",
+                fix=f"Fetch it where there is network with `hf download {model}` and give the "
+                "folder, or use the gazetteer, which needs a knowledge base with titles.",
+            ) from error
+    if report["missing_keys"]:
+        raise _not_a_tagger(model, f"weights {sorted(report['missing_keys'])[0]!r} are missing")
+    return network, tokenizer
 
 
 def _pipeline(
@@ -154,14 +157,18 @@ def _pipeline(
                 sentence, input_ids, scores, offset_mapping, special_tokens_mask,
                 AggregationStrategy.NONE, word_ids, word_to_chars_map,
             )  # fmt: skip
-            return list(_mark_words(sentence, tokens))
+            words, space, end = [], None, 0
+            for token in tokens:
+                surface = sentence[token["start"] : token["end"]]
+                if not surface.strip():  # a space of its own is the first token of the next word
+                    space = token if surface in ("", " ") else None
+                    continue
+                overlaps = token["start"] < end  # several tokens of one character
+                token["is_subword"] = overlaps or is_inside_word(sentence, token["start"])
+                words.append(token if space is None else {**token, "scores": space["scores"]})
+                space, end = None, max(end, token["end"])
+            return words
 
-    if not tokenizer.is_fast:
-        raise InputError(
-            f"the tokenizer of {network.config.name_or_path!r} tells no character offsets",
-            expected="a model with a fast tokenizer (tokenizer.json)",
-            fix="Save it once with AutoTokenizer.from_pretrained(...).save_pretrained(...).",
-        )
     if tokenizer.pad_token is None:  # batches are padded; padding is masked, so any token does
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
     device = check_device(device)
@@ -175,52 +182,9 @@ def _pipeline(
     )
 
 
-def _mark_words(sentence: str, tokens: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the tokens that are not white space, each told whether it continues a word.
-
-    Where a space is a token of its own it is the first of the word behind it, also in training.
-    """
-    space, end = None, 0
-    for token in tokens:
-        surface = sentence[token["start"] : token["end"]]
-        if not surface.strip():
-            space = token if surface in ("", " ") else None
-            continue
-        overlaps = token["start"] < end  # several tokens of one character
-        token["is_subword"] = overlaps or is_inside_word(sentence, token["start"])
-        yield token if space is None else {**token, "scores": space["scores"]}
-        space, end = None, max(end, token["end"])
-
-
-def _window(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int:
-    """Return the tokens that both tokenizer and model allow.
-
-    Models of RoBERTa's kind number positions from behind the padding index and read that many
-    fewer than their table of positions is long.
-    """
-    limit = int(getattr(network.config, "max_position_embeddings", 0) or NO_LIMIT_WINDOW)
-    for module_name, module in network.named_modules():
-        if module_name.endswith("position_embeddings"):
-            padding = getattr(module, "padding_idx", None)
-            limit -= 0 if padding is None else padding + 1
-    return min(int(tokenizer.model_max_length), limit)
-
-
 def _not_a_tagger(model: str, reason: str) -> InputError:
     return InputError(
         f"{model!r} is not a trained token classifier: {reason}",
         expected=f"a model that tags tokens as B-..., I-... and {OUTSIDE}",
         fix=f"Take one that was trained for named entities, such as {DEFAULT_MODEL}.",
-    )
-
-
-def _not_found(model: str, error: Exception) -> InputError:
-    reason = next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]
-    return InputError(
-        f"the named-entity model {model!r} could not be loaded ({reason})",
-        expected="a folder that save_pretrained wrote, a cached model, or one on a reachable hub",
-        fix=(
-            f"Fetch it where there is network with `hf download {model}` and give the folder, "
-            "or use the gazetteer, which needs titles of a knowledge base and no model."
-        ),
     )

@@ -9,7 +9,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -23,7 +22,6 @@ from argus.knowledge.raw import RawWriter
 from argus.progress import progress
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
     from selectolax.lexbor import LexborNode
 
 HTML = (".html", ".htm")
@@ -33,7 +31,6 @@ LEFT_OUT_FOLDERS = frozenset({"node_modules", "__pycache__"})
 INDEX_NAMES = ("index", "README", "readme", "_index", "Home")
 LINK = "link"
 """The property of hyperlinks, as of those of dumps."""
-MAX_FRONT_MATTER = 1 << 18
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n((?:.*\n)*?)---[ \t]*(?:\r?\n|\Z)")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
@@ -97,15 +94,10 @@ def parse_html(text: str) -> Page:
 
 def parse_markdown(text: str) -> Page:
     """Return the first H1, first paragraph of prose and links of a page, as of its HTML."""
-    return parse_html(_markdown().render(text))
+    with naming_extras():
+        from markdown_it import MarkdownIt
 
-
-@cache
-@naming_extras()
-def _markdown() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-
-    return MarkdownIt("commonmark").enable("table")
+    return parse_html(MarkdownIt("commonmark").enable("table").render(text))
 
 
 def _is_inside(node: LexborNode, tags: frozenset[str]) -> bool:
@@ -149,7 +141,7 @@ def split_front_matter(text: str) -> tuple[dict[str, object], str]:
     import yaml
 
     match = _FRONT_MATTER.match(text)
-    if match is None or len(match[1]) > MAX_FRONT_MATTER:
+    if match is None:
         return {}, text
     try:
         values = yaml.safe_load(match[1])
@@ -158,35 +150,28 @@ def split_front_matter(text: str) -> tuple[dict[str, object], str]:
     return (values if isinstance(values, dict) else {}), text[match.end() :]
 
 
-def resolve_link(page: str, target: str, ids: Mapping[str, str]) -> tuple[str | None, str]:
-    """Return the page that a link of `page` leads to, or None; and the path, "" for another site.
+def resolve_link(page: str, target: str, ids: Mapping[str, str]) -> str | None:
+    """Return the page that a link of `page` leads to, "" for none, None for another site.
 
-    ids: pages by path, as `paths_of` makes it. Paths stand beside the page or, with a first "/", in
-    the folder, with or without ending. Where nothing else is found case does not count.
+    ids: pages by `path_key`. Paths stand beside the page or, with a first "/", in the folder, with
+    or without ending.
     """
     if _SCHEME.match(target.strip()):
-        return None, ""
+        return None
     path = unquote(target.strip().split("#")[0].split("?")[0])
     if not path:
-        return page, page
+        return page
     place = posixpath.normpath(posixpath.join("/", posixpath.dirname(page), path)).strip("/")
     bare, ending = posixpath.splitext(place)
     places = [place, *(f"{place}/{name}".lstrip("/") for name in INDEX_NAMES)]
     if ending.lower() in ENDINGS:
         places.insert(0, bare)
-    keys = [*map(_composed, places), *(_composed(one).casefold() for one in places)]
-    return next((ids[key] for key in keys if key in ids), None), place
+    return next((ids[key] for key in map(path_key, places) if key in ids), "")
 
 
-def paths_of(pages: Mapping[str, object]) -> dict[str, str]:
-    """Return the ids of pages by the paths that lead to them, without endings."""
-    folded = {_composed(id_).casefold(): id_ for id_ in pages}
-    return folded | {_composed(id_): id_ for id_ in pages}
-
-
-def _composed(text: str) -> str:
-    """Return the text in Unicode's composed form: file systems decompose what links compose."""
-    return unicodedata.normalize("NFC", stream_safe(text))
+def path_key(path: str) -> str:
+    """Return a path without regard to case and Unicode form, which file systems change."""
+    return unicodedata.normalize("NFC", stream_safe(path)).casefold()
 
 
 def name_of(id_: str) -> str:
@@ -203,11 +188,10 @@ class PageFolder:
 
     A page is an entity. Its id is its path without the ending, its paragraph the first of prose,
     else its description, its label the front matter's title, else the first H1, else <title>, else
-    the file's name. Links between pages relate them. max_bytes: larger files are left out.
+    the file's name. Links between pages relate them.
     """
 
     folder: Path
-    max_bytes: int = 10_000_000
 
     def inputs(self) -> dict[str, Path]:
         """Return the folder that is read."""
@@ -220,13 +204,13 @@ class PageFolder:
         """
         counts: Counter[str] = Counter()
         pages = self._files(counts)
-        ids = paths_of(pages)
+        ids = {path_key(id_): id_ for id_ in pages}
         with progress("read pages", len(pages)) as advance:
             for id_, path in pages.items():
-                text = self._text_of(path)
+                text = path.read_text("utf-8-sig", errors="replace")
                 advance(1)
                 if not text.strip():
-                    counts["page that cannot be read"] += 1
+                    counts["empty page"] += 1
                     continue
                 values, body = split_front_matter(text)
                 page = (parse_html if path.suffix.lower() in HTML else parse_markdown)(body)
@@ -246,15 +230,11 @@ class PageFolder:
                     id_, label, [without_surrogates(n) for n in names if isinstance(n, str)]
                 )
                 for target in page.links:
-                    linked, place = resolve_link(id_, target, ids)
-                    if linked is not None:
+                    linked = resolve_link(id_, target, ids)
+                    if linked:
                         into.add_relation(id_, LINK, linked, HYPERLINK)
-                        counts["link"] += 1
-                    elif not place:
-                        counts["external link"] += 1
-                    else:
-                        is_file = os.path.lexists(self.folder / place)
-                        counts["link to another file" if is_file else "dead link"] += 1
+                    if linked is not None:
+                        counts["link" if linked else "dead link"] += 1
         if not counts["entity"]:
             reasons = ", ".join(f"{n} {reason}" for reason, n in sorted(counts.items()))
             raise InputError(
@@ -279,26 +259,10 @@ class PageFolder:
             folders[:] = [f for f in folders if f not in LEFT_OUT_FOLDERS and f[0] != "."]
             for path in (Path(root, name) for name in names if name[0] != "."):
                 id_ = path.relative_to(self.folder).with_suffix("").as_posix()
-                if path.suffix.lower() not in ENDINGS:
+                if path.suffix.lower() not in ENDINGS or not path.is_file():
                     counts["other file"] += 1
-                elif without_surrogates(str(path)) != str(path):
-                    counts["page that cannot be read"] += 1  # its name is not UTF-8
                 else:
                     pages[id_] = min(
                         pages.get(id_, path), path, key=lambda p: ENDINGS.index(p.suffix.lower())
                     )
         return dict(sorted(pages.items()))
-
-    def _text_of(self, path: Path) -> str:
-        """Return a page's text, UTF-8 or, of HTML, else Windows-1252. "" if it cannot be read."""
-        try:
-            if not path.is_file() or path.stat().st_size > self.max_bytes:
-                return ""
-            data = path.read_bytes()
-        except OSError:
-            return ""
-        try:
-            text = data.decode("utf-8-sig")
-            return "" if "\0" in text else text
-        except UnicodeDecodeError:
-            return data.decode("cp1252", "replace") if path.suffix.lower() in HTML else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,12 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from argus.cores import available_cores
-from argus.data.kb import MENTION
 from argus.data.writing import writable
 from argus.errors import ArgusError
 from argus.extras import naming_extras
-from argus.knowledge.base import Entity
-from argus.knowledge.names import mention_relations
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -27,30 +23,30 @@ if TYPE_CHECKING:
 ROWS_PER_PART = 50_000
 
 
-def _schema(names: str, **others: pa.DataType) -> pa.Schema:
+def schema_of(names: str, /, **others: pa.DataType) -> pa.Schema:
     """Return a schema of texts, but for the columns of `others`."""
     return pa.schema([(name, others.get(name, pa.string())) for name in names.split()])
 
 
-PAGES = _schema("title redirect reason paragraph")
+PAGES = schema_of("title redirect reason paragraph")
 """Pages of Wikipedia. redirect: title where it leads, null for others. reason: why it is no
 article, "" for articles. paragraph: "" where there is none."""
-LINKS = _schema("source target")
+LINKS = schema_of("source target")
 """Titles of an article and of the pages that it links to."""
-ITEMS = _schema(
+ITEMS = schema_of(
     "id label description aliases article disambiguation",
     aliases=pa.list_(pa.string()),
     disambiguation=pa.bool_(),
 )
 """Items of Wikidata, with texts in one language. label: null where there is none. article: title of
 its page in that language's Wikipedia, or null. disambiguation: it says that it is such a page."""
-STATEMENTS = _schema("subject property object")
+STATEMENTS = schema_of("subject property object")
 """Relations of items: ids as in "Q42", a property as in "P31"."""
 RAW = {
-    "entities": _schema("id label description article paragraph"),
-    "relations": _schema("subject property object source"),
-    "aliases": _schema("id alias source"),
-    "redirects": _schema("title target id"),
+    "entities": schema_of("id label description article paragraph"),
+    "relations": schema_of("subject property object source"),
+    "aliases": schema_of("id alias source"),
+    "redirects": schema_of("title target id"),
 }
 """Columns of the tables under `raw/`, which alignment and every other source write. An end of a
 relation may be no entity, or null."""
@@ -69,8 +65,8 @@ class PartWriter:
     Raises NotWritten where the disk takes no more.
     """
 
-    def __init__(self, folder: Path, schema: pa.Schema, prefix: str = "part") -> None:
-        self.folder, self._schema, self._prefix = folder, schema, prefix
+    def __init__(self, folder: Path, schema: pa.Schema) -> None:
+        self.folder, self._schema = folder, schema
         self.rows = self._parts = 0
         self._buffer: list[tuple[str | int | None, ...]] = []
         with writable(folder):
@@ -86,7 +82,7 @@ class PartWriter:
     def flush(self) -> None:
         """Write the rows in memory as a part."""
         if self._buffer:
-            path = self.folder / f"{self._prefix}-{self._parts:05d}.parquet"
+            path = self.folder / f"part-{self._parts:05d}.parquet"
             with writable(path):
                 pq.write_table(rows_to_table(self._buffer, self._schema), path, compression="zstd")
             self._parts += 1
@@ -96,21 +92,15 @@ class PartWriter:
 class RawWriter:
     """Writes entities, relations and aliases under `work/raw`, in place of earlier ones.
 
-    Use it as a context manager. joins: add to the tables that are there, in place of what joined
-    them before. limit: entities that are taken. `beyond` counts the others.
+    Use it as a context manager. limit: entities that are taken. `beyond` counts the others.
     """
 
-    def __init__(self, work: Path, *, joins: bool = False, limit: int | None = None) -> None:
+    def __init__(self, work: Path, *, limit: int | None = None) -> None:
         self.work, self.beyond, self._limit = work, 0, limit
-        raw = work / "raw"
         with writable(work):
-            if not joins:
-                shutil.rmtree(raw, ignore_errors=True)
-            for earlier in raw.glob("*/added-*.parquet"):
-                earlier.unlink()
-        prefix = "added" if joins else "part"
+            shutil.rmtree(work / "raw", ignore_errors=True)
         self.tables = {
-            name: PartWriter(raw / name, RAW[name], prefix)
+            name: PartWriter(work / "raw" / name, RAW[name])
             for name in ("entities", "relations", "aliases")
         }
         self.add_relation = self.tables["relations"].add
@@ -140,30 +130,6 @@ class RawWriter:
                 table.flush()
 
 
-def mention_rows(work: Path, into: RawWriter) -> dict[str, int]:
-    """Relate the raw entities in `work` by exact mention. Return how many pairs were related.
-
-    Each pair is written once, whichever names the other, the smaller id as its subject: the order
-    of the raw entities, which a database does not keep, changes nothing. All entities are held in
-    memory with their paragraphs, and an automaton over their names: count on 3 KiB an entity.
-    """
-    entities = [
-        Entity(*row)
-        for path in sorted((work / "raw" / "entities").glob("*.parquet"))
-        for batch in pq.ParquetFile(path).iter_batches(columns=["id", "label", "paragraph"])
-        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
-    ]
-    entities.sort(key=lambda entity: entity.id)
-    graph = mention_relations(entities)
-    for i, entity in enumerate(entities):
-        for other in graph.neighbours(i):
-            if i < other:
-                into.add_relation(entity.id, MENTION, entities[other].id, MENTION)
-    return {MENTION: into.tables["relations"].rows}
-
-
-FULL_DISK = ("No space left", "max_temp_directory_size", "Could not write", "quota exceeded")
-"""Parts of DuckDB's messages when a disk is full: of the system's calls, and its own."""
 BLANK = r"[\t-\r\x1c-\x20\x{85}\pZ]"
 """White space as Python sees it, for regular expressions of DuckDB (RE2 knows only ASCII's)."""
 WORD = (
@@ -263,7 +229,7 @@ class Database:
 def database(work: Path, memory_bytes: int) -> Iterator[Database]:
     """Open an empty database that spills to `work` when memory is full, until the end.
 
-    Raises ArgusError when the disk is full, memory too small for a step, or a table broken.
+    Raises ArgusError when the disk or the memory is full, or a table broken.
     """
     with naming_extras():
         import duckdb
@@ -284,8 +250,11 @@ def database(work: Path, memory_bytes: int) -> Iterator[Database]:
             yield Database(connection, folder)
         finally:
             connection.close()
-    except (duckdb.Error, OSError) as error:
-        raise _in_plain_words(error, work) from error
+    except duckdb.Error as error:
+        raise ArgusError(
+            f"The tables of {work} cannot be joined: {str(error).splitlines()[0]}. Free disk space "
+            "there, allow more memory, or remove that folder; the same command then goes on."
+        ) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -300,28 +269,6 @@ def fewer_words(column: str, n: int) -> str:
     if n <= 1:
         return f"NOT regexp_matches({column}, '{WORD}')"  # up to the first word
     return f"len(regexp_extract_all({column}, '{WORD}')) < {n}"
-
-
-def _in_plain_words(error: Exception, work: Path) -> Exception:
-    text = str(error)
-    what = text.splitlines()[0].removeprefix("Out of Memory Error: ").rstrip(".") if text else ""
-    no_space = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-    if no_space or any(sign in text for sign in FULL_DISK):
-        return ArgusError(
-            f"The disk of {work} is full: {what}. Free some space there, or move the folder to a "
-            "larger disk; the same command then goes on with what is done."
-        )
-    if text.startswith("Out of Memory"):
-        return ArgusError(
-            f"Alignment needs more memory than it is allowed: {what}. Allow it more; the same "
-            "command then goes on with what is done."
-        )
-    if isinstance(error, OSError):
-        return error
-    return ArgusError(
-        f"The tables of {work} cannot be joined: {what}. Remove that folder; the same command "
-        "makes it again."
-    )
 
 
 def _quoted(path: Path | str) -> str:

@@ -133,25 +133,13 @@ def read_relations(
 
 def read_edges(path: Path) -> Iterator[tuple[Row, str, str, str]]:
     """Yield rows of a triples file with their subject's field, property, and object's field."""
-    names: tuple[str, str] | None = None
+    ends = (SUBJECT_FIELDS, OBJECT_FIELDS)
+    headless = False
     if path.is_file() and file_format(path) == ".tsv":
         header = next(read_lines(path), (1, ""))[1].rstrip("\r\n").split("\t")
-        if not (set(header) & set(SUBJECT_FIELDS) and set(header) & set(OBJECT_FIELDS)):
-            for row in _headless_rows(path):
-                yield row, "subject", row.values["property"], "object"
-            return
-    for row in read_rows(path):
-        if names is None:
-            ends = (SUBJECT_FIELDS, OBJECT_FIELDS)
-            subject, object_ = (pick_field(row, fields, what="edge's end") for fields in ends)
-            property_ = next((name for name in PROPERTY_FIELDS if name in row.values), "")
-            names = (subject, object_)
-        yield row, names[0], text_value(row, property_) if property_ else "", names[1]
-
-
-def _headless_rows(path: Path) -> Iterator[Row]:
+        headless = any(set(header).isdisjoint(fields) for fields in ends)
     width = 0
-    for number, line in read_lines(path):
+    for number, line in read_lines(path) if headless else ():
         fields = line.rstrip("\r\n").split("\t")
         if fields == [""]:
             continue
@@ -163,5 +151,10 @@ def _headless_rows(path: Path) -> Iterator[Row]:
                 fix="Separate columns by one tab, or give the file a header.",
                 where=Location(path, number),
             )
-        property_ = fields[1] if width == 3 else ""
-        yield Row({"subject": fields[0], "property": property_, "object": fields[-1]}, path, number)
+        row = Row({"subject": fields[0], "object": fields[-1]}, path, number)
+        yield row, "subject", fields[1] if width == 3 else "", "object"
+    names: list[str] = []
+    for row in () if headless else read_rows(path):
+        names = names or [pick_field(row, fields, what="edge's end") for fields in ends]
+        property_ = next((name for name in PROPERTY_FIELDS if name in row.values), "")
+        yield row, names[0], text_value(row, property_) if property_ else "", names[1]

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from xml.etree import ElementTree
 
 from argus.data.texts import stream_safe
-from argus.errors import InputError, Location
+from argus.errors import InputError
 
 What = Literal["file", "category", "templates", "title"]
 
@@ -90,7 +90,7 @@ def read_site(head: bytes, *, where: Path | str | None = None) -> Site:
             f"no MediaWiki export with a whole <siteinfo> ({error})",
             expected="a MediaWiki export: XML that begins with <mediawiki> and <siteinfo>",
             fix="Give a pages-articles dump, such as enwiki-latest-pages-articles.xml.bz2.",
-            where=Location(where) if isinstance(where, Path) else where,
+            where=where,
         ) from error
     dbname = (info.findtext("dbname") or "").strip()
     language = _LANGUAGE.search(head)

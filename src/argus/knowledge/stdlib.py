@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
@@ -208,12 +208,7 @@ def walk_members() -> list[Member]:
     """List the members in a fresh, isolated process (imports have side effects)."""
     command = [sys.executable, "-I", "-m", "argus.knowledge.stdlib"]
     result = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=WALK_TIMEOUT_S,
-        check=False,
+        command, capture_output=True, text=True, encoding="utf-8", timeout=WALK_TIMEOUT_S
     )
     if result.returncode != 0:
         raise ArgusError(
@@ -251,7 +246,11 @@ def first_paragraph(doc: str) -> str:
 
 
 def relate(members: Sequence[Member]) -> RelationGraph:
-    """Build the graph of contains, inherits and refers-to-by-name over `members`."""
+    """Build the graph of contains, inherits and refers-to-by-name over `members`.
+
+    Names in a docstring are resolved as they are, then in the member's class and module. A plain
+    word ("set", "open") counts only where it is called, as in `open()`.
+    """
     index = {m.name: i for i, m in enumerate(members)}
     made_at = {m.origin: i for i, m in enumerate(members)} | index
     edges: list[tuple[int, int]] = []
@@ -262,25 +261,16 @@ def relate(members: Sequence[Member]) -> RelationGraph:
         related = [index.get(parent)]
         bases = (base.removeprefix("builtins.") for base in member.bases)
         related += [made_at.get(base) for base in bases if base != "object"]
-        related += [index.get(name) for name in _names_in(member, index)]
+        text = first_paragraph(member.doc)
+        scopes = ["", f"{member.name}.", f"{member.parent}."]
+        scopes += [f"{member.parent.rpartition('.')[0]}."] if "." in member.parent else []
+        for match in _NAME.finditer(text):
+            name = match.group()
+            if _LOOKS_LIKE_CODE.search(name) or text.startswith("()", match.end()):
+                related += [index.get(scope + name) for scope in scopes]
         edges += [(i, j) for j in related if j is not None]
     ends = np.array(edges, np.int64).reshape(-1, 2)
     return RelationGraph.from_edges(len(members), ends[:, 0], ends[:, 1])
-
-
-def _names_in(member: Member, index: Mapping[str, int]) -> Iterable[str]:
-    """Resolve the names in a docstring: as they are, then in the member's class and module.
-
-    A plain word ("set", "open") counts only where it is called, as in `open()`.
-    """
-    text = first_paragraph(member.doc)
-    scopes = ["", f"{member.name}.", f"{member.parent}."]
-    scopes += [f"{member.parent.rpartition('.')[0]}."] if "." in member.parent else []
-    for match in _NAME.finditer(text):
-        name = match.group()
-        if not (_LOOKS_LIKE_CODE.search(name) or text[match.end() : match.end() + 2] == "()"):
-            continue
-        yield from (scope + name for scope in scopes if scope + name in index)
 
 
 def standard_questions() -> tuple[list[Query], Qrels]:

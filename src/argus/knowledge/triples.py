@@ -20,7 +20,7 @@ from argus.data.reading import check_file, nothing_in, read_lines
 from argus.data.rows import Row, has_field, id_value, pick_field, read_rows, suffix_of, text_value
 from argus.errors import InputError, Location
 from argus.knowledge.names import ALIAS_SEPARATOR
-from argus.knowledge.raw import RAW, PartWriter, RawWriter, database
+from argus.knowledge.raw import RAW, PartWriter, RawWriter, database, schema_of
 from argus.knowledge.relations import read_edges
 from argus.progress import announce
 
@@ -29,7 +29,7 @@ _BLANK = r"(_:[^\s<>\"#,;()\[\]]*[^\s<>\"#,;()\[\].])"
 _TRIPLE = re.compile(
     rf"[ \t]*(?:{_IRI}|{_BLANK})[ \t]*{_IRI}[ \t]*"
     rf"(?:{_IRI}|{_BLANK}"
-    r'|"([^"\\\n\r]*(?:\\.[^"\\\n\r]*)*)"(?:@([a-zA-Z]+(?:-[a-zA-Z0-9]+)*)|\^\^' + _IRI + r")?)"
+    r'|"([^"\\\n\r]*(?:\\.[^"\\\n\r]*)*)"(?:@([a-zA-Z]+(?:-[a-zA-Z0-9]+)*)|\^\^<[^<>"\s]*>)?)'
     r"[ \t]*\.[ \t]*(?:#.*)?\r?\n?",
     re.DOTALL,
 )
@@ -55,18 +55,11 @@ TEXT_PROPERTIES = {
 }
 """Kind and rank of a property's text. Of two texts of a kind, that of the smaller rank is taken."""
 
-RELATION_FIELDS = {"relations": (TRIPLES, "related"), "links": (HYPERLINK, "link")}
-"""Columns with the source of their relations, and the name of a relation without a property."""
+RELATED = "related"
+"""The property of relations of rows."""
 _NT = ".nt"
-_TEXTS = pa.schema(
-    [*((name, pa.string()) for name in ("id", "kind", "text")), ("rank", pa.int64())]
-)
-_ENTITIES = pa.schema(
-    [
-        *((name, pa.string()) for name in ("id", LABEL, PARAGRAPH, DESCRIPTION)),
-        ("names", pa.list_(pa.string())),
-    ]
-)
+_TEXTS = schema_of("id kind text rank", rank=pa.int64())
+_ENTITIES = schema_of(f"id {LABEL} {PARAGRAPH} {DESCRIPTION} names", names=pa.list_(pa.string()))
 _FIRST = ", ".join(
     f"arg_min(text, rank) FILTER (kind = '{kind}') AS {kind}"
     for kind in (LABEL, PARAGRAPH, DESCRIPTION)
@@ -84,9 +77,9 @@ class EntityRows:
 
     Columns: `id`; `label`, `title` or `name`; `paragraph` or `text` (as everywhere, other usual
     names are known, and `fields` gives one's own); and where there are any `description`,
-    `aliases` (a list, or names with "|" between), `relations` and `links` (a list of ids, or of
-    `{"property": ..., "object": ...}`, or ids with "|" between). A row may leave out its label or
-    paragraph (the description then stands). It is an error if no row has one.
+    `aliases` (a list, or names with "|" between) and `relations` (a list of ids, or ids with "|"
+    between). A row may leave out its label or paragraph (the description then stands). It is an
+    error if no row has one.
     """
 
     path: Path
@@ -106,23 +99,20 @@ class EntityRows:
             paragraph = texts[PARAGRAPH] or texts[DESCRIPTION]
             into.add_entity(id_, texts[LABEL], paragraph, description=texts[DESCRIPTION])
             counts["entity"] += 1
-            into.add_aliases(id_, texts[LABEL], _aliases(row))
-            for name, (source, unnamed) in RELATION_FIELDS.items():
-                for relation in _list_of(row, name):
-                    is_named = isinstance(relation, dict)
-                    values = relation if isinstance(relation, dict) else {"object": relation}
-                    part = Row(values, row.file, row.line)
-                    end = id_value(part, "object", coerce=self.fields.coerce_ids)
-                    property_ = text_value(part, "property") if is_named else ""
-                    into.add_relation(id_, property_ or unnamed, end, source)
-                    counts["relation"] += 1
+            aliases = (text_value(alias, "aliases") for alias in _list_of(row, "aliases"))
+            into.add_aliases(id_, texts[LABEL], list(map(str.strip, aliases)))
+            for end in _list_of(row, "relations"):
+                related = id_value(end, "relations", coerce=self.fields.coerce_ids)
+                into.add_relation(id_, RELATED, related, TRIPLES)
+                counts["relation"] += 1
         return dict(counts)
 
     def texts(self) -> Iterator[tuple[str, str, str]]:
         """Yield `(id, kind, text)` of every row, which need not have a label or a paragraph."""
         for row, id_, texts in self._rows(required=()):
             yield from ((id_, kind, text) for kind, text in texts.items() if text)
-            yield from ((id_, ALIAS, alias) for alias in _aliases(row))
+            aliases = _list_of(row, "aliases")
+            yield from ((id_, ALIAS, text_value(alias, "aliases").strip()) for alias in aliases)
 
     def _rows(
         self, required: Sequence[str] = (LABEL, PARAGRAPH)
@@ -153,15 +143,11 @@ class EntityRows:
             pick_field(row, names, what=kind, option=option)
 
 
-def _aliases(row: Row) -> list[str]:
-    aliases = [Row({"aliases": alias}, row.file, row.line) for alias in _list_of(row, "aliases")]
-    return [text_value(alias, "aliases").strip() for alias in aliases]
-
-
-def _list_of(row: Row, name: str) -> list[object]:
+def _list_of(row: Row, name: str) -> list[Row]:
+    """Return the values of a field that is a list, or one text with "|" between, as rows of one."""
     value = row.values.get(name)
     if isinstance(value, str):
-        return [part.strip() for part in value.split(ALIAS_SEPARATOR) if part.strip()]
+        value = [part.strip() for part in value.split(ALIAS_SEPARATOR) if part.strip()]
     if value is not None and not isinstance(value, list):
         raise InputError(
             f"{str(value)[:60]!r}",
@@ -169,15 +155,14 @@ def _list_of(row: Row, name: str) -> list[object]:
             fix="Mend the field, or leave it out.",
             where=row.at(name),
         )
-    return value or []
+    return [Row({name: part}, row.file, row.line) for part in value or ()]
 
 
 class Literal(NamedTuple):
-    """A text of N-Triples. Language and datatype are empty where it has none."""
+    """A text of N-Triples. language: empty where it has none."""
 
     text: str
     language: str = ""
-    datatype: str = ""
 
 
 Triple = tuple[str, str, str | Literal]
@@ -201,9 +186,9 @@ def parse_line(line: str, file: Path, number: int) -> Triple | None:
     parts = [part or "" for part in match.groups()]
     if "\\" in line:
         parts = [_unescape(part, Location(file, number)) for part in parts]
-    iri, blank, predicate, object_iri, object_blank, text, language, datatype = parts
+    iri, blank, predicate, object_iri, object_blank, text, language = parts
     is_text = match[6] is not None
-    end = Literal(text, language, datatype) if is_text else object_iri or object_blank
+    end = Literal(text, language) if is_text else object_iri or object_blank
     return iri or blank, predicate, end
 
 
@@ -224,14 +209,6 @@ def _unescape(text: str, where: Location) -> str:
             fix=r"Write a backslash as \\, and other characters as they are.",
             where=where,
         ) from error
-
-
-def read_ntriples(path: Path) -> Iterator[Triple]:
-    """Yield the triples of an .nt file, which may be compressed."""
-    check_file(path, "a file of triples, which may be compressed (.gz, .bz2)")
-    for number, line in read_lines(path):
-        if triple := parse_line(line, path, number):
-            yield triple
 
 
 def label_from_id(id_: str) -> str:
@@ -306,11 +283,16 @@ class TripleFiles:
                 texts.add(id_, kind, text.strip(), rank << 40 | texts.rows)
 
         if path.name.lower().endswith((_NT, _NT + ".gz", _NT + ".bz2")):
-            for subject, predicate, end in read_ntriples(path):
+            check_file(path, "a file of triples, which may be compressed (.gz, .bz2)")
+            triples = (parse_line(line, path, number) for number, line in read_lines(path))
+            # Texts of a kind of the language ("en-GB") come second, those of any language third.
+            ranks = {self.language: 0, "": 2, "mul": 2}
+            for subject, predicate, end in filter(None, triples):
                 if subject.startswith("_:"):
                     continue
                 if isinstance(end, Literal):
-                    rank = self._rank(end.language)
+                    tag = end.language.lower()
+                    rank = ranks.get(tag, 1 if tag.startswith(f"{self.language}-") else None)
                     if predicate in TEXT_PROPERTIES and rank is not None:
                         of, second = TEXT_PROPERTIES[predicate]
                         add(subject, of, end.text, rank * len(TEXT_PROPERTIES) + second)
@@ -323,12 +305,6 @@ class TripleFiles:
         else:
             for text in _texts_of(path, kind):
                 add(*text)
-
-    def _rank(self, tag: str) -> int | None:
-        """Return 0 for the language, 1 for a kind of it ("en-GB"), 2 for all, None for others."""
-        tag = tag.lower()
-        ranks = {self.language: 0, "": 2, "mul": 2}
-        return ranks.get(tag, 1 if tag.startswith(f"{self.language}-") else None)
 
 
 def _texts_of(path: Path, kind: str) -> Iterator[tuple[str, str, str]]:

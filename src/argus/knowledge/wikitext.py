@@ -6,7 +6,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from html import unescape
 from importlib.resources import files
 from itertools import count, takewhile
@@ -76,8 +76,6 @@ def replace_templates(text: str, render: Callable[[str], str]) -> str:
     render: from a whole "{{...}}" to its replacement. Braces that are never closed, or never
     opened, go: at the beginning of a line with the line.
     """
-    if "{" not in text and "}" not in text:
-        return text
     text = text.replace(_PLACEHOLDER, "")
     spans: list[tuple[int, int]] = []
     opened: list[tuple[str, int]] = []
@@ -326,9 +324,6 @@ MAX_LEAD = 200_000
 """Characters before the first heading that are looked at. A page whose lead is longer is broken."""
 
 MAX_PARAGRAPH = 20_000
-MAX_TEMPLATES = 500
-"""Templates of a lead that are rendered. Further ones vanish."""
-
 MIN_WORDS = 5
 """Text of fewer words that does not end as a sentence is a caption or a remnant."""
 
@@ -366,15 +361,11 @@ def paragraph_of(lead: str, site: Site) -> str:
     lead: as `lead_of` returns it. Paragraphs stand between blank lines, lists and blocks. "" where
     there is none: nothing but templates, tables, lists and files.
     """
-    budget = iter(range(MAX_TEMPLATES))
-
-    def render(span: str) -> str:
-        return GONE if next(budget, None) is None else render_template(span, site.language)
-
     for _ in range(MAX_NESTED_BOXES):
         lead = _BOXES.sub("\n\n", lead)
     text = _BLOCK_TAG.sub("\n\n", lead)
-    text = _NO_PROSE.sub("", replace_links(replace_templates(text, render), site))
+    text = replace_templates(text, partial(render_template, language=site.language))
+    text = _NO_PROSE.sub("", replace_links(text, site))
     best = ""
     for paragraph in _BLANK.split(text):
         paragraph = paragraph.strip(" \t\n" + GONE)

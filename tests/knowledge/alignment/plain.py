@@ -152,7 +152,7 @@ def plain_tables(
         else:
             proper.add(relation)
     sources = {r[3] for r in proper}
-    graph = next((g for g in ("wikidata", "hyperlink") if g in sources), "mention")
+    graph = next((g for g in ("wikidata", "hyperlink") if g in sources), "mentions")
 
     def neighbours(id_: str) -> set[str]:
         pairs = [(s, o) for s, _, o, source in kept_relations if source == graph]
@@ -163,7 +163,7 @@ def plain_tables(
     entities_left = set(drawn).union(*(neighbours(id_) for id_ in drawn))
     kept_relations = {r for r in proper if r[0] in entities_left and r[2] in entities_left}
     sources = {r[3] for r in kept_relations}
-    graph = next((g for g in ("wikidata", "hyperlink") if g in sources), "mention")
+    graph = next((g for g in ("wikidata", "hyperlink") if g in sources), "mentions")
     for source, n in (
         Counter(r[3] for r in proper) - Counter(r[3] for r in kept_relations)
     ).items():

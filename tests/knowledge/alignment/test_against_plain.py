@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from argus.errors import InputError
-from argus.knowledge.alignment import AlignSettings, align
+from argus.knowledge.alignment import align
 from tests.knowledge.alignment.plain import PlainAlignment, plain_tables
 from tests.knowledge.alignment.worlds import SMALL, Item, Page, World, finished
 from tests.support.draws import examples
@@ -61,9 +61,9 @@ def test_a_world_becomes_what_plain_python_makes_of_it(world, sample, seed):
         work = world.write(Path(folder))
         if not plain.entities:
             with pytest.raises(InputError, match="no entity is left"):
-                align(work, AlignSettings(memory_bytes=SMALL))
+                align(work, memory_bytes=SMALL)
             return
-        fates = align(work, AlignSettings(memory_bytes=SMALL))
+        fates = align(work, memory_bytes=SMALL)
         assert fates["entities"] == len(plain.entities)
         for table, lost in (("pages", plain.page_reasons), ("items", plain.item_reasons)):
             if getattr(world, table):

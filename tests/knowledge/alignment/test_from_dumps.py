@@ -1,7 +1,7 @@
 import pytest
 
 from argus.errors import ArgusError, InputError
-from argus.knowledge.alignment import AlignSettings, align
+from argus.knowledge.alignment import align
 from tests.knowledge.alignment.worlds import SMALL, Item, Page, World, built, redirect
 
 
@@ -66,21 +66,12 @@ def test_a_table_that_breaks_off_leaves_raw_tables_as_before(tmp_path):
     built(World(pages=[Page("A")]), tmp_path)
     (tmp_path / "pages" / "000001.parquet").write_bytes(b"PAR1 and no more")
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(ArgusError, match=r"pages/000001\.parquet.*Remove that folder"):
-        align(tmp_path, AlignSettings(memory_bytes=SMALL))
+    with pytest.raises(ArgusError, match=r"pages/000001\.parquet.*remove that folder"):
+        align(tmp_path, memory_bytes=SMALL)
     assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_no_table_at_all_is_an_error(tmp_path):
     with pytest.raises(InputError, match=r"no page and no item was read.*--wikipedia"):
-        align(tmp_path, AlignSettings())
+        align(tmp_path, memory_bytes=SMALL)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("sample", 0), ("memory_bytes", 1000), ("min_words", 0)]
-)
-def test_settings_that_cannot_work_are_refused(name, value):
-    with pytest.raises(InputError) as error:
-        AlignSettings(**{name: value})
-    assert error.value.where == name

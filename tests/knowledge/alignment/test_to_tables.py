@@ -24,7 +24,7 @@ def test_a_sample_is_drawn_by_md5_with_its_related_entities(tmp_path, seed):
     write_raw(
         tmp_path,
         entities=RING,
-        relations=[*RING_EDGES, ("e00", "p", "e20", "mention")],
+        relations=[*RING_EDGES, ("e00", "p", "e20", "hyperlink")],
         aliases=[(row[0], "alias", "alias") for row in RING],
         redirects=[(f"to {row[0]}", row[0], row[0]) for row in RING],
     )

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from argus.data.kb import TABLES
-from argus.knowledge.alignment import AlignSettings, align, finish
+from argus.knowledge.alignment import align, finish
 from argus.knowledge.raw import ITEMS, LINKS, PAGES, RAW, STATEMENTS
 
 SCHEMAS = {"pages": PAGES, "links": LINKS, "items": ITEMS, "statements": STATEMENTS}
@@ -109,13 +109,13 @@ def finished(
     work: Path, *, sample: int | None = None, seed: int = 0, min_words: int = 1
 ) -> tuple[Tables, dict[str, Any]]:
     tables = Tables()
-    settings = AlignSettings(sample=sample, seed=seed, min_words=min_words, memory_bytes=SMALL)
-    return tables, finish(work, tables.write, settings)
+    settings = {"sample": sample, "seed": seed, "min_words": min_words}
+    return tables, finish(work, tables.write, memory_bytes=SMALL, **settings)
 
 
 def built(world: World, work: Path, **settings: Any) -> tuple[Tables, dict[str, Any]]:
     """Align and finish a world; counts of both steps, those of `align` under "align"."""
     world.write(work)
-    counts = align(work, AlignSettings(memory_bytes=SMALL))
+    counts = align(work, memory_bytes=SMALL)
     tables, more = finished(work, **settings)
     return tables, {"align": counts, **more}

@@ -29,9 +29,7 @@ def test_a_knowledge_base_without_titles_is_refused(tmp_path, minilm):
         tmp_path / "kb.jsonl", [{"_id": "a", "text": "Bern is old."}, {"_id": "b", "text": "x"}]
     )
     message = refusal(tmp_path, minilm, reference=ReferenceConfig(kb=(kb,)))
-    assert message.startswith(
-        "none of 2 documents of the knowledge base has a title; expected names"
-    )
+    assert message.startswith("no name of 2 documents is left (none has any); expected titles")
     assert not (tmp_path / "out").exists()
     found = diagnose(
         BERN, out=tmp_path / "out", encoder=minilm,

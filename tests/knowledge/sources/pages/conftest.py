@@ -64,7 +64,6 @@ See [the guide][g].
         "Ada Smith",
         "<article><header><h1>Ada Smith</h1></header><p>Ada Smith founded it.</p>",
     ),
-    "undeclared.html": "<p>Na\xefve text of Windows.</p>".encode("cp1252"),
     "products/rockets.md": """---
 title: "Rockets: a guide"
 description: What flies.
@@ -109,9 +108,6 @@ The coyote is our best customer. {#id}
     "deck.md": "Deck.\n",
     "deck.html": "<p>Deck.</p>",
     "empty.md": " \n",
-    "notes.md": b"caf\xe9",
-    "huge.md": b"x" * 20_001,
-    "binary.txt": b"\0\1\2",
     "logo.png": b"\x89PNG",
     ".git/config.md": "Hidden.",
     "node_modules/x/README.md": "Hidden.",
