@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -61,8 +62,9 @@ def test_an_option_that_cannot_be_meant_is_refused(distill, options, message):
     assert message in said(distill(*options))
 
 
-def test_fresh_does_not_delete_the_model_that_is_trained_on(distill, tmp_path):
-    assert distill("--merge").code == 0
-    message = said(distill("--fresh", model=Path("out/merged")))
-    assert "--fresh would empty the folder that holds out/merged" in message
-    assert (tmp_path / "out" / "merged" / "config.json").is_file()
+def test_fresh_does_not_delete_the_model_that_is_trained_on(distill, base, tmp_path):
+    assert distill().code == 0
+    shutil.copytree(base, tmp_path / "out" / "base")
+    message = said(distill("--fresh", model=Path("out/base")))
+    assert "--fresh would empty the folder that holds out/base" in message
+    assert (tmp_path / "out" / "base" / "config.json").is_file()

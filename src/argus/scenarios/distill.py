@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 SECTION = "scenarios_distill"
-ADAPTER, MERGED, STATE, LOSSES = "adapter", "merged", "training", "losses"
+ADAPTER, STATE, LOSSES = "adapter", "training", "losses"
 LEAST = 2
 STUDENT = ProfileSettings(role=Role.STUDENT)
 # Why a document or a profile makes no example, as it is counted.
@@ -92,14 +92,12 @@ class DistillConfig:
 
     Attributes:
         base: Causal language model with tokenizer: a folder, or a name.
-        merge: Also write the model with the adapter in its weights.
         max_length: Longer examples (in tokens) are left out.
         validation_share: Documents kept for evaluation.
         dtype: auto, float32, bfloat16, float16.
     """
 
     base: str
-    merge: bool = False
     max_length: Annotated[int, Ge(1)] = MAX_LENGTH
     validation_share: Annotated[float, Gt(0), Lt(1)] = VALIDATION_SHARE
     dtype: Annotated[str, Choices(DTYPES)] = "auto"
@@ -143,13 +141,11 @@ class DistillResult(Result):
     examples.documents_without_text: documents without a text.
     tokens.longest: tokens of the longest example.
     tokens.bound: most tokens that an example may have.
-    merged: whether the adapter was merged into the model.
     """
 
     TABLES = ("losses",)
     folder: Path
     adapter: Path
-    merged: Path | None
     summary: dict[str, Any]
 
     @property
@@ -171,8 +167,6 @@ class DistillResult(Result):
         )
         yield from training_lines(summary, "epoch")
         yield f"adapter: {self.adapter} (--model local:{self.summary['base']} --adapter ...)"
-        if self.merged:
-            yield f"merged model: {self.merged} (--model local:{self.merged})"
 
 
 @one_writer
@@ -189,9 +183,8 @@ def distill(
 ) -> DistillResult:
     """Fine-tune a small language model with LoRA on the scenarios that a large one wrote.
 
-    Writes OUT/adapter (with --merge, OUT/merged, too), losses.parquet, summary.json and
-    manifest.json. The adapter generates with --model local:BASE --adapter OUT/adapter; a merged
-    model with --model local:OUT/merged, or from any endpoint that serves it.
+    Writes OUT/adapter, losses.parquet, summary.json and manifest.json. The adapter generates with
+    --model local:BASE --adapter OUT/adapter, or from any endpoint that serves it.
 
     profiles: a file, or a folder that holds profiles.jsonl. A run that was killed goes on from its
     last checkpoint. Raises InputError for bad input: nothing or too little to train on, a model
@@ -255,14 +248,12 @@ def distill(
         "tokens_per_s": None if speed is None else round(speed, 1),
         "peak_memory_bytes": trained.peak_memory_bytes,
         "device_memory_bytes": trained.device_memory_bytes,
-        "merged": config.merge,
     }
     note = _note(config, summary, base_hash)
     adapter = save_adapter(model, folder.own(ADAPTER), note)
-    merged = save_merged(model, tokenizer, folder.own(MERGED), note) if config.merge else None
     folder.write_table(LOSSES, pa.Table.from_pylist(trained.progress.steps))
     folder.write_results(SECTION, summary, record.manifest(summary["examples"]))
-    return DistillResult(folder.path, adapter, merged, summary)
+    return DistillResult(folder.path, adapter, summary)
 
 
 def _note(config: DistillConfig, summary: Mapping[str, Any], base_hash: str) -> dict[str, object]:
@@ -409,28 +400,9 @@ def save_adapter(model: PeftModel, folder: Path, note: Mapping[str, object]) -> 
     """Write adapter and note, whole or not at all. Return the folder."""
     with replacing_folder(folder) as temporary:
         model.save_pretrained(str(temporary), save_embedding_layers=False)  # not trained
-        _write_note(temporary, note)
+        text = json.dumps(note, indent=2, ensure_ascii=False, allow_nan=False)
+        (temporary / weights.NOTE).write_text(f"{text}\n", encoding="utf-8")
     return folder
-
-
-def save_merged(
-    model: PeftModel, tokenizer: PreTrainedTokenizerBase, folder: Path, note: Mapping[str, object]
-) -> Path:
-    """Write the model with the adapter added to its weights. Return the folder.
-
-    A model like any other: transformers and vLLM load it without peft. `model` is used up.
-    """
-    merged = model.merge_and_unload()
-    with replacing_folder(folder) as temporary:
-        merged.save_pretrained(str(temporary))
-        tokenizer.save_pretrained(str(temporary))
-        _write_note(temporary, note)
-    return folder
-
-
-def _write_note(folder: Path, note: Mapping[str, object]) -> None:
-    text = json.dumps(note, indent=2, ensure_ascii=False, allow_nan=False)
-    (folder / weights.NOTE).write_text(f"{text}\n", encoding="utf-8")
 
 
 def summed_loss(network: torch.nn.Module, batch: Sequence[Example], device: str) -> torch.Tensor:

@@ -27,7 +27,6 @@ from pydantic import (
 )
 
 from argus.data.documents import file_in, rows_by_document
-from argus.data.rows import Row
 from argus.data.types import View
 from argus.data.writing import write_jsonl
 from argus.errors import InputError
@@ -86,10 +85,19 @@ def read_profiles(path: Path | str, *, coerce_ids: bool = False) -> dict[str, Pr
     line, for another file, an unknown state and a document that comes twice.
     """
     path = file_in(Path(path), FILE)
-    profiles = {
-        doc_id: _profiled(doc_id, row)
-        for doc_id, row in rows_by_document(path, coerce_ids=coerce_ids)
-    }
+    profiles = {}
+    for doc_id, row in rows_by_document(path, coerce_ids=coerce_ids):
+        values, state = row.values, row.values.get("state") or ProfileState.OK
+        if state not in tuple(ProfileState):
+            raise InputError(
+                f"state {state!r}", expected=f"one of {', '.join(ProfileState)}",
+                fix="Leave it out for profiles written by hand.", where=row.at("state"),
+            )  # fmt: skip
+        source, reason = str(values.get("source") or ""), str(values.get("reason") or "")
+        if state == ProfileState.OK:
+            profiles[doc_id] = read_fields(doc_id, values, source)
+        else:
+            profiles[doc_id] = Profiled(doc_id, ProfileState(state), None, reason, source)
     if not profiles:
         raise InputError(
             "no profile", expected=f"lines such as {_EXAMPLE}", fix="Check the path.", where=path
@@ -130,22 +138,6 @@ def from_answer(doc_id: str, answer: ProfileAnswer, *, source: str = "") -> Prof
         reason = "the generator found nothing that anyone could need"
         return Profiled(doc_id, ProfileState.NOISE, None, reason, source)
     return Profiled(doc_id, ProfileState.OK, answer.profile(), "", source)
-
-
-def _profiled(doc_id: str, row: Row) -> Profiled:
-    values, state = row.values, row.values.get("state") or ProfileState.OK
-    if state not in tuple(ProfileState):
-        raise InputError(
-            f"state {state!r}",
-            expected=f"one of {', '.join(ProfileState)}",
-            fix="Leave it out for profiles written by hand.",
-            where=row.at("state"),
-        )
-    source = str(values.get("source") or "")
-    if state != ProfileState.OK:
-        reason = str(values.get("reason") or "")
-        return Profiled(doc_id, ProfileState(state), None, reason, source)
-    return read_fields(doc_id, values, source)
 
 
 def scenario_views(

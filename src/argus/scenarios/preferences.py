@@ -1,10 +1,11 @@
-"""Read filled sheets: what people prefer, and how far they agree (SPIKE Figure 4)."""
+"""Read the answers of a study: what people prefer, and how far they agree (SPIKE Figure 4)."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -12,7 +13,7 @@ import pyarrow as pa
 
 from argus.data.folders import ArtifactFolder
 from argus.data.reading import WRITTEN, reading
-from argus.data.rows import FORMATS, Row, read_json_lines, read_rows, whole_number
+from argus.data.rows import Row, read_json_lines, read_rows, whole_number
 from argus.data.writing import one_writer
 from argus.errors import InputError
 from argus.jobs import options as o
@@ -29,7 +30,7 @@ from argus.settings import Seed, Writes, check_settings
 
 SCENARIOS = "scenarios"
 RIVAL = "rival"  # Meaning of an answer, whichever side it names.
-_SIDES = {A.casefold(): A, B.casefold(): B, TIE: TIE, "": ""}
+SIDES = (A, B, TIE, "")
 _EXAMPLE = "sheet,pair,specificity,comprehensibility,usefulness,overall"
 WORTH = {SCENARIOS: 1.0, TIE: 0.5, RIVAL: 0.0}  # Value of an answer for scenarios.
 EVEN = 0.5
@@ -98,76 +99,52 @@ def read_key(study: Path) -> dict[tuple[int, str], Mapping[str, str]]:
 def read_answers(
     places: Sequence[Path], key: Mapping[tuple[int, str], Mapping[str, str]]
 ) -> list[Answer]:
-    """Read filled sheets: files, or folders of them.
+    """Read answers that pages saved: files, or folders of them.
 
     Raises InputError, with the line, for a pair that the study has not, one that is answered twice
     on one sheet, and an answer that is neither A, B nor tie.
     """
     rows: dict[tuple[int, str], Row] = {}
-    files: list[Path] = []
-    for given in places:
-        inside = sorted(given.iterdir()) if given.is_dir() else [given]
-        files += [f for f in inside if not given.is_dir() or f.suffix.lower() in FORMATS]
-    for file in files:
-        for row in read_rows(file):
-            place = _place(row, key)
-            if place in rows:
-                raise InputError(
-                    f"pair {place[1]!r} of sheet {place[0]} comes twice, first in "
-                    f"{rows[place].at()}",
-                    expected="each sheet once",
-                    fix="Leave one of the two files out.",
-                    where=row.at(),
-                )
-            rows[place] = row
+    inside = [sorted(given.glob("*.csv")) if given.is_dir() else [given] for given in places]
+    for row in chain.from_iterable(map(read_rows, chain.from_iterable(inside))):
+        lacking = [name for name in (*PLACE, *Criterion) if name not in row.values]
+        if lacking:
+            raise InputError(
+                f"no column {', '.join(map(repr, lacking))}", expected=_EXAMPLE,
+                fix="Give the file that the sheet's page saved, as it is.", where=row.at(),
+            )  # fmt: skip
+        sheet, pair = str(row.values["sheet"]).strip(), str(row.values["pair"]).strip()
+        place = (whole_number(sheet) or 0, pair)
+        if place not in key:
+            raise InputError(
+                f"pair {pair!r} on sheet {sheet!r}",
+                expected="a pair that is on that sheet of this study",
+                fix="Check that answers and --study belong together.", where=row.at("pair"),
+            )  # fmt: skip
+        if place in rows:
+            first = rows[place].at()
+            raise InputError(
+                f"pair {pair!r} of sheet {sheet} comes twice, first in {first}",
+                expected="each sheet once", fix="Leave one of the two files out.", where=row.at(),
+            )  # fmt: skip
+        rows[place] = row
     if not rows:
         raise InputError(
-            "no answer",
-            expected=f"sheets with the columns {_EXAMPLE}",
-            fix="Name filled sheets, or their folder.",
-            where="--answers",
-        )
-    return [a for place, row in sorted(rows.items()) for a in _answers(place, row, key[place])]
-
-
-def _place(row: Row, key: Mapping[tuple[int, str], Mapping[str, str]]) -> tuple[int, str]:
-    lacking = [name for name in (*PLACE, *Criterion) if name not in row.values]
-    if lacking:
-        raise InputError(
-            f"no column {', '.join(map(repr, lacking))} among "
-            f"{', '.join(map(repr, row.values)) or 'none'}",
-            expected=_EXAMPLE,
-            fix="Save the sheet as CSV with commas (not semicolons), its first line as it was.",
-            where=row.at(),
-        )
-    sheet, pair = str(row.values["sheet"]).strip(), str(row.values["pair"]).strip()
-    place = (whole_number(sheet) or 0, pair)
-    if place not in key:
-        raise InputError(
-            f"pair {pair!r} on sheet {sheet!r}",
-            expected="a pair that is on that sheet of this study",
-            fix="Check that sheets and --study belong together, and that both columns are as they "
-            "were.",
-            where=row.at("pair"),
-        )
-    return place
-
-
-def _answers(place: tuple[int, str], row: Row, key: Mapping[str, str]) -> Iterator[Answer]:
-    for criterion in Criterion:
-        text = str(row.values[criterion] or "").strip()
-        side = _SIDES.get(text.casefold())
-        if side is None:
-            raise InputError(
-                repr(text),
-                expected=f"{A}, {B} or {TIE}; empty where there is no answer",
-                fix="Correct the cell.",
-                where=row.at(criterion),
-            )
-        label = None if not side else TIE if side == TIE else RIVAL
-        if side == key["side"]:
-            label = SCENARIOS
-        yield Answer(*place, Versus(key["versus"]), criterion, side, label)
+            "no answer", expected=f"files with the columns {_EXAMPLE}",
+            fix="Name saved answers, or their folder.", where="--answers",
+        )  # fmt: skip
+    answers = []
+    for place, row in sorted(rows.items()):
+        for criterion in Criterion:
+            text = str(row.values[criterion] or "").strip()
+            if text not in SIDES:
+                expected = f"{A}, {B} or {TIE}; empty where there is no answer"
+                where = row.at(criterion)
+                raise InputError(repr(text), expected=expected, fix="Correct it.", where=where)
+            labels = {"": None, TIE: TIE, key[place]["side"]: SCENARIOS}
+            versus = Versus(key[place]["versus"])
+            answers.append(Answer(*place, versus, criterion, text, labels.get(text, RIVAL)))
+    return answers
 
 
 def preference(
@@ -288,13 +265,12 @@ def read_preferences(
     Krippendorff's alpha. Writes preferences (.parquet and .csv), summary.json, manifest.json and
     report.html.
 
-    study: the folder of `make_study`. answers: filled sheets, or folders of them. Raises InputError
-    for sheets that are not of this study, one that comes twice and an answer that is none, and
-    NothingMeasured where nobody answered anything.
+    Raises InputError for answers that are not of this study, a sheet that comes twice and an answer
+    that is none, and NothingMeasured where nobody answered anything.
 
     Args:
         study: Folder of argus research scenarios study, with its key.
-        answers: Filled sheets, or a folder of them; may be given again.
+        answers: Files that sheets saved, or a folder of them; may be given again.
         out: Folder for the results; default STUDY/preferences.
     """
     config, home = config or PreferenceConfig(), Path(study)

@@ -1,17 +1,16 @@
 """Write sheets on which people compare results with and without scenarios (SPIKE §4.3).
 
-A sheet is a table for a spreadsheet and a page for a browser, which holds the same. Neither says
-the content of a side: that stands in key.jsonl, which raters do not get.
+A sheet is a page for a browser, which saves the answers as CSV. It does not say the content of a
+side: that stands in key.jsonl, which raters do not get.
 """
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from io import StringIO
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,7 +18,6 @@ from argus.data.documents import read_queries
 from argus.data.fields import CoerceIds
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
-from argus.data.tables import harmless
 from argus.data.types import Query
 from argus.data.writing import one_writer, write_jsonl, write_whole
 from argus.devices import Device
@@ -32,7 +30,6 @@ from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, require_some
 from argus.scenarios.qa.cases import (
-    ContextHit,
     Retrieved,
     context_hit,
     draw,
@@ -41,7 +38,6 @@ from argus.scenarios.qa.cases import (
 )
 from argus.scenarios.qa.judge import Arm
 from argus.settings import Doc, Ge, Option, Seed, check_settings
-from argus.visible import visible
 
 JOB = "study"
 KEY = "key.jsonl"
@@ -134,7 +130,7 @@ class StudyConfig:
 class StudyResult(Result):
     """A study that people can begin. Everything in it is also in `folder`.
 
-    sheets: sheets of raters: a table and a page each. Everything else stays with whoever asks them.
+    sheets: pages of raters. Everything else stays with whoever asks them.
 
     Keys of `summary`:
 
@@ -185,8 +181,8 @@ def make_study(
 ) -> StudyResult:
     """Write sheets on which people compare results with scenarios and without (SPIKE §4.3).
 
-    Each person gets OUT/sheets/sheet-N: a page for a browser, and the same as a table. Neither says
-    which side has what; OUT/key.jsonl does, and stays with you. Four criteria: specificity,
+    Each person gets OUT/sheets/sheet-N.html, a page for a browser. It does not say which side has
+    what; OUT/key.jsonl does, and stays with you. Four criteria: specificity,
     comprehensibility, usefulness, overall. argus research scenarios preferences reads what comes
     back.
 
@@ -249,11 +245,13 @@ def make_study(
     }
     home = folder.own(SHEETS)
     home.mkdir(exist_ok=True)
-    files = [path for number, own in by_sheet.items() for path in write_sheet(home, number, own)]
+    sheets = {number: home / f"sheet-{number}.html" for number in by_sheet}
+    for number, path in sheets.items():
+        write_whole(path, page(number, by_sheet[number]))
     write_jsonl(folder.own(KEY), map(key_row, rows))
     counts = {"pairs": summary["pairs"], "judgements": summary["judgements"]}
     folder.write_results(JOB, summary, record.manifest(counts))
-    return StudyResult(folder.path, tuple(files), summary)
+    return StudyResult(folder.path, tuple(sheets.values()), summary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,45 +298,37 @@ def pairs(
     The rival with main topics shows the documents of the search with scenarios, the one without
     anything those of the search without (SPIKE §4.3).
     """
-    for query in queries:
-        for versus in config.versus:
-            if (failure := retrieved.failed.get(query.id)) is not None:
-                yield NoPair(versus, failure, failed=True)
-            else:
-                yield _pair(query, versus, retrieved, snapshot, config)
 
+    def shown(query: Query, arm: Arm, parts: Sequence[str]) -> tuple[Shown, ...]:
+        results = []
+        for id_ in list(retrieved.runs[arm][query.id])[: config.k]:
+            hit, most = context_hit(snapshot, id_, retrieved.vectors[query.id]), config.max_chars
+            text = hit.text if len(hit.text) <= most else f"{hit.text[:most].rstrip()} …"
+            found: dict[tuple[str, str], None] = {}
+            for scenario in hit.scenarios:
+                texts = (scenario.main_topic, scenario.information_need, scenario.explanation)
+                named = zip((TOPIC, NEED, EXPLANATION), texts, strict=True)
+                found |= {(name, of): None for name, of in named if name in parts and of.strip()}
+            results.append(Shown(hit.doc_id, text, tuple(found)))
+        return tuple(results)
 
-def _pair(
-    query: Query, versus: Versus, retrieved: Retrieved, snapshot: Snapshot, config: StudyConfig
-) -> Pair | NoPair:
-    def shown(arm: Arm, parts: Sequence[str]) -> tuple[Shown, ...]:
-        ids = list(retrieved.runs[arm][query.id])[: config.k]
-        hits = [context_hit(snapshot, id_, retrieved.vectors[query.id]) for id_ in ids]
-        return tuple(_shown(hit, parts, config.max_chars) for hit in hits)
-
-    is_same = versus is Versus.MAIN_TOPIC
-    scenarios = shown(Arm.FUSED, (TOPIC, NEED, EXPLANATION))
-    parts = (TOPIC,) if is_same else ()
-    rival = shown(Arm.FUSED if is_same else Arm.DOCUMENTS, parts)
-    if not scenarios or not rival:
-        return NoPair(versus, NOTHING, failed=True)
-    if not any(one.parts for one in scenarios):
-        return NoPair(versus, NO_SCENARIO)
-    if scenarios == rival:
-        return NoPair(versus, EQUAL_SIDES)
-    hashed = content_hash(str(config.seed), str(versus), query.id, size=6).hex()
-    return Pair(f"p{hashed}", versus, query, scenarios, rival)
-
-
-def _shown(hit: ContextHit, parts: Sequence[str], max_chars: int) -> Shown:
-    text = hit.text if len(hit.text) <= max_chars else f"{hit.text[:max_chars].rstrip()} …"
-    shown: dict[tuple[str, str], None] = {}
-    for scenario in hit.scenarios:
-        texts = (scenario.main_topic, scenario.information_need, scenario.explanation)
-        for part in zip((TOPIC, NEED, EXPLANATION), texts, strict=True):
-            if part[0] in parts and part[1].strip():
-                shown[part] = None
-    return Shown(hit.doc_id, text, tuple(shown))
+    for query, versus in product(queries, config.versus):
+        if (failure := retrieved.failed.get(query.id)) is not None:
+            yield NoPair(versus, failure, failed=True)
+            continue
+        is_same = versus is Versus.MAIN_TOPIC
+        scenarios = shown(query, Arm.FUSED, (TOPIC, NEED, EXPLANATION))
+        parts = (TOPIC,) if is_same else ()
+        rival = shown(query, Arm.FUSED if is_same else Arm.DOCUMENTS, parts)
+        if not scenarios or not rival:
+            yield NoPair(versus, NOTHING, failed=True)
+        elif not any(one.parts for one in scenarios):
+            yield NoPair(versus, NO_SCENARIO)
+        elif scenarios == rival:
+            yield NoPair(versus, EQUAL_SIDES)
+        else:
+            hashed = content_hash(str(config.seed), str(versus), query.id, size=6).hex()
+            yield Pair(f"p{hashed}", versus, query, scenarios, rival)
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,38 +381,7 @@ def key_row(place: Place) -> dict[str, Any]:
     }
 
 
-def write_sheet(folder: Path, sheet: int, rows: Sequence[Place]) -> list[Path]:
-    """Write a sheet as CSV and as HTML, whole or not at all. Return both paths."""
-    paths = [folder / f"sheet-{sheet}.csv", folder / f"sheet-{sheet}.html"]
-    for path, text in zip(paths, (_table(rows), _page(sheet, rows)), strict=True):
-        write_whole(path, text)
-    return paths
-
-
-def _table(rows: Sequence[Place]) -> str:
-    """Return a sheet as CSV. Answers are to be written into its last four columns.
-
-    It begins with a byte order mark, by which spreadsheets know UTF-8.
-    """
-    out = StringIO()
-    write = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerow
-    write([*PLACE, "question", A, B, *Criterion])
-    for place in rows:
-        texts = [place.pair.query.text, *(_in_words(place.column(side)) for side in ("A", "B"))]
-        cells = (harmless(visible(text)) for text in texts)
-        write([place.sheet, place.pair.id, *cells, *[""] * len(Criterion)])
-    return "\ufeff" + out.getvalue()
-
-
-def _in_words(column: Sequence[Shown]) -> str:
-    blocks = []
-    for i, shown in enumerate(column, 1):
-        lines = [f"[{i}] {shown.text}", *(f"{name}: {text}" for name, text in shown.parts)]
-        blocks.append("\n".join(lines))
-    return "\n\n".join(blocks)
-
-
-def _page(sheet: int, rows: Sequence[Place]) -> str:
+def page(sheet: int, rows: Sequence[Place]) -> str:
     """Return a sheet as a page: nothing is fetched, and answers are saved as CSV by a button."""
     import jinja2
 

@@ -46,7 +46,7 @@ def test_another_judge_does_not_get_the_others_key(qa, endpoint, second_endpoint
     second_endpoint.behave = honest
     ran = qa(
         "--limit", 2, "--judge-model", "j", "--judge-base-url", second_endpoint.url,
-        "--judge-temperature", 1, "--votes", 2,
+        "--judge-temperature", 1,
     )  # fmt: skip
     assert ran.code == 0
     assert not any(map(is_judging, endpoint.texts))
@@ -54,7 +54,6 @@ def test_another_judge_does_not_get_the_others_key(qa, endpoint, second_endpoint
     assert {(r["model"], r["temperature"]) for r in second_endpoint.requests} == {("j", 1.0)}
     assert all("Bearer secret" in h["Authorization"] for h in endpoint.headers)
     assert not any("Authorization" in h for h in second_endpoint.headers)
-    assert "votes on one answer agree" in ran.out
 
 
 @pytest.mark.parametrize(

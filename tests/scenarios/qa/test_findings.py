@@ -1,18 +1,18 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from argus.data.types import State
 from argus.measures.significance import bootstrap_interval
 from argus.scenarios.qa.judge import (
     Arm,
     Case,
     Failure,
     Question,
-    Vote,
     arm_summaries,
-    combine,
     comparisons,
     mean_score,
-    votes_agreement,
 )
 
 
@@ -21,17 +21,11 @@ def judged(arm, scores):
     out = []
     for i, score in enumerate(scores):
         question = Question(f"q{i}", "Why?", "Because.")
-        vote = (
-            Vote(None, "unclear", Failure.UNPARSABLE) if score is None else Vote(float(score), "")
-        )
-        verdict = combine([vote])
-        out.append(
-            Case(
-                question, arm, "context", state=verdict.state, answer="answer", verdict=verdict,
-                stage="judgement" if score is None else "",
-                failure=verdict.failure, reason=verdict.reason,
-            )
-        )  # fmt: skip
+        case = Case(question, arm, "context", answer="answer", score=score)
+        if score is None:
+            failed = Failure.UNPARSABLE
+            case = replace(case, state=State.FAILED, stage="judgement", failure=failed)
+        out.append(case)
     return out
 
 
@@ -53,14 +47,3 @@ def test_scores_of_zero_are_observations():
     low, high, _ = bootstrap_interval(np.array([1.0] * 6 + [101.0] * 6), seed=0, resamples=1000)
     assert (found["low"], found["high"]) == pytest.approx((low - 1, high - 1))
     assert 10 < found["low"] < 35 and 65 < found["high"] < 90
-
-
-def test_an_answer_that_arms_share_counts_once_for_agreement():
-    verdict = combine([Vote(50, ""), Vote(70, "")])
-    question = Question("q", "Why?", "Because.")
-    one, other = (
-        Case(question, arm, "c", answer="answer", verdict=verdict)
-        for arm in (Arm.DOCUMENTS, Arm.FUSED)
-    )
-    found = votes_agreement([one, other])
-    assert found["answers"] == 1

@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.data.types import State
-from argus.scenarios.qa.judge import Failure, Vote, combine, read_judgement
+from argus.scenarios.qa.judge import Failure, read_judgement
 
 
 @pytest.mark.parametrize(
@@ -87,18 +86,3 @@ def test_nothing_that_a_model_writes_raises(text):
 
 def test_a_long_rule_of_dashes_takes_no_time():
     assert read_judgement("-\n" * 100_000 + "SCORE: 60").score == 60
-
-
-def votes(*scores):
-    return [
-        Vote(None, "why", Failure.UNPARSABLE) if s is None else Vote(float(s), "") for s in scores
-    ]
-
-
-@pytest.mark.parametrize(
-    ("given", "score"),
-    [((60,), 60), ((0, 80, 70), 70), ((60, 70), 65), ((None, 60, 80), 70), ((0,), 0)],
-)
-def test_the_median_of_the_votes_is_the_score(given, score):
-    verdict = combine(votes(*given))
-    assert (verdict.state, verdict.score, verdict.reason) == (State.MEASURED, score, "")

@@ -1,6 +1,5 @@
 """A study from an index to what people say, with raters whose habits are known."""
 
-import csv
 import json
 
 import pytest
@@ -39,16 +38,16 @@ def reads(study, filled, **options):
 def test_sides_show_what_they_are_said_to(study):
     key = {(row["sheet"], row["pair"]): row for row in key_of(study)}
     for sheet in range(1, 5):
-        path = study.folder / "sheets" / f"sheet-{sheet}.csv"
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            for line in csv.DictReader(file):
-                row = key[sheet, line["pair"]]
-                own, rival = line[row["side"]], line["B" if row["side"] == "A" else "A"]
-                assert "How it helps: " in own and "Needed by: " in own
-                assert "How it helps: " not in rival and "Needed by: " not in rival
-                assert ("Topic: " in rival) == (row["versus"] == "main-topic")
-                if row["versus"] == "main-topic":
-                    assert row["scenarios"] == row["rival"], "the same documents on both sides"
+        page = (study.folder / "sheets" / f"sheet-{sheet}.html").read_text("utf-8")
+        for part in page.split('<section data-pair="')[1:]:
+            row = key[sheet, part.partition('"')[0]]
+            sides = dict(zip("AB", part.split('<div class="side">')[1:], strict=True))
+            own, rival = sides[row["side"]], sides["B" if row["side"] == "A" else "A"]
+            assert "How it helps</dt>" in own and "Needed by</dt>" in own
+            assert "How it helps</dt>" not in rival and "Needed by</dt>" not in rival
+            assert ("Topic</dt>" in rival) == (row["versus"] == "main-topic")
+            if row["versus"] == "main-topic":
+                assert row["scenarios"] == row["rival"], "the same documents on both sides"
 
 
 def test_who_always_prefers_explanations_is_told_so_and_agrees(study, tmp_path):
@@ -72,18 +71,18 @@ def test_a_sheet_that_did_not_come_back_and_empty_cells_are_counted(study, tmp_p
 
 def test_wrong_sheets_are_refused_with_their_place(study, tmp_path):
     fill(study.folder, tmp_path, lambda row: row["side"])
-    first = tmp_path / "sheet-1.csv"
-    with pytest.raises(InputError, match=r"comes twice, first in .*sheet-1.csv"):
+    first = tmp_path / "answers-1.csv"
+    with pytest.raises(InputError, match=r"comes twice, first in .*answers-1.csv"):
         reads(study, [first, first])
     text = first.read_text(encoding="utf-8")
     wrong = tmp_path / "wrong.csv"
-    wrong.write_text(text.replace('"A"\n', '"left"\n', 1).replace('"B"\n', '"left"\n', 1), "utf-8")
+    wrong.write_text(text.replace(",A\n", ",left\n", 1).replace(",B\n", ",left\n", 1), "utf-8")
     with pytest.raises(InputError, match=r"'left'.*expected A, B or tie"):
         reads(study, wrong)
-    wrong.write_text(text.replace(",", ";").replace('"', ""), encoding="utf-8")
-    with pytest.raises(InputError, match=r"commas \(not semicolons\)"):
+    wrong.write_text(text.replace(",", ";"), encoding="utf-8")
+    with pytest.raises(InputError, match="no column 'sheet', 'pair'"):
         reads(study, wrong)
-    wrong.write_text(text.replace('"1","p', '"1","x'), encoding="utf-8")
+    wrong.write_text(text.replace("1,p", "1,x"), encoding="utf-8")
     with pytest.raises(InputError, match="a pair that is on that sheet of this study"):
         reads(study, wrong)
     fill(study.folder, tmp_path / "empty", lambda row: "")

@@ -1,8 +1,6 @@
 """Who judges what, on which side, and what a sheet gives away."""
 
-import csv
 from collections import Counter
-from io import StringIO
 
 import pytest
 from hypothesis import given
@@ -10,8 +8,9 @@ from hypothesis import strategies as st
 
 from argus.data.types import Query
 from argus.errors import InputError
+from argus.scenarios import study
 from argus.scenarios.preferences import read_answers
-from argus.scenarios.study import PLACE, Criterion, Pair, Shown, Versus, places, write_sheet
+from argus.scenarios.study import PLACE, Criterion, Pair, Shown, Versus, places
 
 
 def pair(n, versus=Versus.DOCUMENT, text="a document"):
@@ -43,34 +42,24 @@ def test_judges_of_a_pair_see_it_on_different_sides_and_in_different_order():
     assert orders[0] != orders[1] and sorted(orders[0]) == sorted(orders[1])
 
 
-def test_a_sheet_holds_both_sides_and_no_word_of_the_key(tmp_path):
+def test_a_sheet_holds_both_sides_and_no_word_of_the_key():
     rows = places([pair(1), pair(2, Versus.MAIN_TOPIC)], 1, 1, 0)
-    table, page = write_sheet(tmp_path, 1, rows)
-    lines = list(csv.DictReader(StringIO(table.read_text(encoding="utf-8-sig"), newline="")))
-    assert [line["pair"] for line in lines] == [row.pair.id for row in rows]
-    assert all(line[criterion] == "" for line in lines for criterion in Criterion)
-    for row, line in zip(rows, lines, strict=True):
-        assert "How it helps: it counts" in line[row.side]
-        assert "How it helps" not in line["B" if row.side == "A" else "A"]
-    for text in (table.read_text(encoding="utf-8"), page.read_text(encoding="utf-8")):
-        for word in ("own1", "q1", "scenarios", "rival", str(Versus.MAIN_TOPIC), "document:"):
-            assert word not in text, "whose result it is, and what is compared, stand in the key"
+    page = study.page(1, rows)
+    for row in rows:
+        part = page.split(f'data-pair="{row.pair.id}"')[1].partition("</section>")[0]
+        sides = dict(zip("AB", part.split('<div class="side">')[1:], strict=True))
+        assert "How it helps</dt>" in sides[row.side]
+        assert "How it helps" not in sides["B" if row.side == "A" else "A"]
+    for word in ("own1", "q1", "scenarios", "rival", str(Versus.MAIN_TOPIC), "document:"):
+        assert word not in page, "whose result it is, and what is compared, stand in the key"
 
 
-def test_documents_can_neither_run_in_the_page_nor_compute_in_the_table(tmp_path):
+def test_documents_cannot_run_in_the_page():
     evil = '=HYPERLINK("http://x")<script>alert(1)</script></section>'
-    rows = places(
-        [Pair("p1", Versus.DOCUMENT, Query("q", evil), (Shown("a", evil),), (Shown("b", "x"),))],
-        1,
-        1,
-        0,
-    )
-    table, page = write_sheet(tmp_path, 1, rows)
-    html = page.read_text(encoding="utf-8")
+    pair = Pair("p1", Versus.DOCUMENT, Query("q", evil), (Shown("a", evil),), (Shown("b", "x"),))
+    html = study.page(1, places([pair], 1, 1, 0))
     assert "<script>alert" not in html and "&lt;script&gt;alert" in html
     assert html.count("</section>") == 1
-    (line,) = csv.DictReader(StringIO(table.read_text(encoding="utf-8-sig"), newline=""))
-    assert line["question"].startswith("'=")
     assert 'src="' not in html and "http" not in html.replace("http-equiv", "").replace(
         "http://x", ""
     ), "nothing is fetched"

@@ -271,7 +271,18 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"a gain where {covered}"
     if others := summary["profiles"]["of_other_documents"]:
         yield f"{others:,} profiles are of documents that the corpus does not hold"
-    yield from _run_lines(whole, summary["headline"])
+    for row in whole["rows"]:
+        if row["system"] != SCENARIOS or _is(row, whole["best"]) or _is(row, whole["usual"]):
+            change = f" ({_change(row['comparison'])})" if row["comparison"] else ""
+            value = row["measures"][summary["headline"]]
+            yield f"  {_run_name(row, whole)}: {value:.4f}{change}"
+    if tuned := whole["tuned"]:
+        difference = tuned["comparison"]
+        yield (
+            f"  chosen on {tuned['chosen_on']:,} questions: {_cell(tuned)}; on the other "
+            f"{difference['queries']:,}: {difference['mean_before']:.4f} -> "
+            f"{difference['mean_after']:.4f} ({_change(difference)})"
+        )
     for row in summary.get("types", []):
         if (change := row["usual"]) is not None:
             yield (
@@ -283,20 +294,6 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         return
     for baseline, n in summary["expansions"]["baselines"].items():
         yield f"{baseline}: {n:,} of {documents['indexed']:,} documents have any"
-
-
-def _run_lines(whole: Mapping[str, Any], measure: str) -> Iterator[str]:
-    for row in whole["rows"]:
-        if row["system"] != SCENARIOS or _is(row, whole["best"]) or _is(row, whole["usual"]):
-            change = f" ({_change(row['comparison'])})" if row["comparison"] else ""
-            yield f"  {_run_name(row, whole)}: {row['measures'][measure]:.4f}{change}"
-    if tuned := whole["tuned"]:
-        difference = tuned["comparison"]
-        yield (
-            f"  chosen on {tuned['chosen_on']:,} questions: {_cell(tuned)}; on the other "
-            f"{difference['queries']:,}: {difference['mean_before']:.4f} -> "
-            f"{difference['mean_after']:.4f} ({_change(difference)})"
-        )
 
 
 def _run_name(row: Mapping[str, Any], whole: Mapping[str, Any]) -> str:
@@ -360,11 +357,6 @@ def _difference(change: Mapping[str, Any] | None) -> list[str | int | None]:
     ]
 
 
-def _alone(corpus: Mapping[str, Any], measure: str) -> float:
-    (row,) = (row for row in corpus["rows"] if row["system"] == DOCUMENTS)
-    return float(row["measures"][measure])
-
-
 def _cells_of(corpus: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [row for row in corpus["rows"] if row["system"] == SCENARIOS]
 
@@ -378,7 +370,8 @@ def _heat_map(corpus: Mapping[str, Any], measure: str) -> Figure:
 
     The best cell has a solid frame, the usual one a dotted one.
     """
-    cells, alone = _cells_of(corpus), _alone(corpus, measure)
+    cells = _cells_of(corpus)
+    (alone,) = (r["measures"][measure] for r in corpus["rows"] if r["system"] == DOCUMENTS)
     components = list(dict.fromkeys(row["component"] for row in cells))
     weights = sorted({row["lambda"] for row in cells})
     by_cell = {(row["component"], row["lambda"]): row for row in cells}

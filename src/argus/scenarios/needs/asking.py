@@ -19,7 +19,6 @@ from argus.data.types import Query, State, View
 from argus.encoders import Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
-from argus.encoders.scoring import Float64Array
 from argus.indexes.blend import DOCUMENTS_ALONE
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.snapshot import Snapshot
@@ -98,10 +97,14 @@ def ask_index(
         rows.append(row)
     k, grid = min(config.k, len(ids)), []
     alone = by_document(first <= k, vectors.targets)
+    resamples = max(LEAST_RESAMPLES, min(RESAMPLES, RESAMPLED // len(alone)))
     for cell in config.cells:
         places = ranks[cell.component][row_of[cell.weight]]
         share = by_document(places <= k, vectors.targets)
-        figures = {**mean_share(share), "difference": _change(share - alone, config.seed)}
+        change = share - alone
+        change[np.abs(change) <= UNCHANGED] = 0.0
+        difference = mean_change(change, seed=config.seed, resamples=resamples)
+        figures = {**mean_share(share), "difference": difference}
         grid.append({"component": str(cell.component), "lambda": cell.weight, **figures})
         if cell == usual:
             fused = {**grid[-1], "unreached": int((share == 0).sum())}
@@ -112,13 +115,6 @@ def ask_index(
         {"indexed": len(ids), "with_scenarios": scenarios, "fused": fused, "grid": grid,
          **record.of_store()},
     )  # fmt: skip
-
-
-def _change(change: Float64Array, seed: int) -> dict[str, Any]:
-    """Return the mean change of documents' shares, with its interval."""
-    change[np.abs(change) <= UNCHANGED] = 0.0
-    resamples = max(LEAST_RESAMPLES, min(RESAMPLES, RESAMPLED // len(change)))
-    return mean_change(change, seed=seed, resamples=resamples)
 
 
 def ask_retriever(

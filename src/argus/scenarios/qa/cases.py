@@ -206,13 +206,10 @@ def _document(hit: ContextHit, scenario: str, mark: str, chars: int, scenario_ch
     note = _note(chars, len(hit.text)) if chars < len(hit.text) else ""
     lines = [f"<document {mark} {name}{note}>", hit.text[:chars]]
     if scenario:
-        lines.append(_scenarios(scenario, mark, scenario_chars))
+        note = _note(scenario_chars, len(scenario)) if scenario_chars < len(scenario) else ""
+        shown = scenario[:scenario_chars]
+        lines += [f"<scenarios {mark}{note}>", shown, f"</scenarios {mark}>"]
     return "\n".join([*lines, f"</document {mark}>"])
-
-
-def _scenarios(text: str, mark: str, chars: int) -> str:
-    note = _note(chars, len(text)) if chars < len(text) else ""
-    return f"<scenarios {mark}{note}>\n{text[:chars]}\n</scenarios {mark}>"
 
 
 def _note(shown: int, of: int) -> str:

@@ -39,7 +39,7 @@ from argus.llm.model import answer_bound, request_keys, without_thoughts
 from argus.measures import RESAMPLES, Resamples
 from argus.measures.significance import interval_words
 from argus.reports import write_report
-from argus.reports.section import MAX_ROWS, Section, Table, table
+from argus.reports.section import MAX_ROWS, Section, table
 from argus.scenarios.qa.cases import (
     MAX_CHARS,
     REASONED_FIELDS,
@@ -53,6 +53,7 @@ from argus.scenarios.qa.cases import (
     scenarios_in,
 )
 from argus.scenarios.qa.judge import (
+    Arm,
     Case,
     answer_cases,
     answer_prompts,
@@ -60,7 +61,6 @@ from argus.scenarios.qa.judge import (
     comparisons,
     judge_answers,
     judge_prompts,
-    votes_agreement,
 )
 from argus.scenarios.tables import headings, schema
 from argus.settings import INDEX, Ge, Option, Options, Seed, check_settings
@@ -76,14 +76,23 @@ ARMS = {
     "oracle": "relevant documents",
     "oracle + scenarios": "relevant documents with scenarios",
 }
+_ARMS = (
+    "context: text; mean score: text; 95% interval: text; of questions: count; "
+    "documents alone on these: text; measured: count; failed: count; not applicable: count; "
+    "documents cut: count"
+)
+_DIFFERENCES = (
+    "before: text; after: text; questions: count; difference: text; 95% interval: text; "
+    "p: text; better: count; worse: count; the same: count"
+)
+_ANSWERS = "question: text; context: text; score: count; answer, or why there is none: text"
 AnyConfig = ChatConfig | LocalConfig
 # One row per question and arm, in the order in which they were asked.
 #
 # stage: where it failed: retrieval, answer or judgement. Empty where it did not.
 # failure: kind of failure. Empty without one.
-# score: mean of the votes, from 0 to 100.
-# votes: votes as in "60; 70; unparsable".
-# judgements: reason of each vote, as JSON.
+# score: the judge's, from 0 to 100.
+# judgement: its reason.
 # answer: answer of the model.
 # reference: answer of the benchmark.
 # documents: ids in the order in which they were shown, as JSON.
@@ -91,7 +100,7 @@ AnyConfig = ChatConfig | LocalConfig
 # context_chars: characters of the context.
 SCHEMA = schema(
     ("query_id question arm state stage failure reason", str), ("score", float),
-    ("votes judgements answer reference documents", str),
+    ("judgement answer reference documents", str),
     ("documents_cut context_chars", int),
 )  # fmt: skip
 
@@ -101,13 +110,11 @@ class QASettings:
     """Settings of the questions, whoever answers. seed: draws questions, too.
 
     Attributes:
-        votes: Judgements per answer.
         k: Documents in a context.
         max_chars: Characters of a context, shared alike.
         limit: Only so many questions, drawn at random.
     """
 
-    votes: Annotated[int, Ge(1), Option(panel="Judge")] = 1
     k: Annotated[int, Ge(1)] = 10
     weight: Weight = None
     max_chars: Annotated[int, Ge(LEAST_CONTEXT)] = MAX_CHARS
@@ -162,7 +169,6 @@ class QAResult(Result):
 
     scenarios: scenarios in the index.
     reasoned: whether reformulated questions were searched with.
-    votes: votes on an answer.
     weight: weight λ of documents against scenarios.
     max_chars: most characters of a context.
     questions.total: questions that were read.
@@ -181,8 +187,6 @@ class QAResult(Result):
     comparisons.after: name of the arm.
     comparisons.found: paired difference of the scores. None without a question measured in both.
     gold: relevant documents that the index lacks. None without judgements.
-    agreement.answers: answers with more than one vote.
-    agreement.alpha: Krippendorff's alpha of the votes. None where it is not defined.
     language_model: model and use, by stage.
     language_model.prompts: prompts that were needed.
     language_model.cached: of these, prompts that the ledger answers.
@@ -212,7 +216,12 @@ class QAResult(Result):
         for reason, n in counts["reasons"].items():
             yield f"  {n:,}: {reason}"
         for arm in summary["arms"]:
-            yield _arm(arm)
+            counts = [f"{n:,} {state}" for state, n in arm["states"].items() if n]
+            counts += [f"{n:,} {kind}" for kind, n in arm["failures"].items()]
+            score = "no score"
+            if arm["mean"] is not None:
+                score = f"{arm['mean']:.1f} ({interval_words(arm, '.1f')})"
+            yield f"{arm['arm']}: {score}; {', '.join(counts)}"
         for comparison in summary["comparisons"]:
             if (change := comparison["found"]) is not None:
                 yield (
@@ -222,12 +231,6 @@ class QAResult(Result):
                     f"{change['improved']:,} better, {change['harmed']:,} worse, "
                     f"{change['unchanged']:,} the same)"
                 )
-        agreement = summary["agreement"]
-        if agreement["alpha"] is not None:
-            yield (
-                f"votes on one answer agree by Krippendorff's alpha {agreement['alpha']:.3f} "
-                f"({agreement['answers']:,} answers)"
-            )
         for note in summary["notes"]:
             yield f"note: {note}"
 
@@ -291,7 +294,7 @@ def compare_answers(
         usage["answering"] = {"model": answering.name, **answering.summary()}
         judging = RecordedModel(_judge(config, answering.inner, ledger))
         with record.timed("judging"):
-            judged = judge_answers(answered, judging, config.votes)
+            judged = judge_answers(answered, judging)
         usage["judging"] = {"model": judging.name, **judging.summary()}
     if judging.inner is answering.inner:  # a model on this machine, which counts all it did
         for name in ("tokens_in", "tokens_out"):
@@ -450,7 +453,7 @@ def estimate_answers(
             longest = _CHARS_PER_TOKEN * answer_bound(prompt, config.model)
             answer = known.get(key) or prompt.key.ljust(longest, "x")  # equal prompts, one answer
             answered.append(replace(case, answer=answer))
-        judging = estimate(judge_prompts(answered, config.votes), ledger, config.judging)
+        judging = estimate(judge_prompts(answered), ledger, config.judging)
     stages: dict[str, Estimate] = {"answering": answering, "judging": judging}
     return AnswersEstimate(
         stages={stage: e.figures() for stage, e in stages.items()},
@@ -461,10 +464,8 @@ def estimate_answers(
 
 def _table(judged: Sequence[Case]) -> pa.Table:
     """Return one row per question and arm, in the order in which they were asked."""
-    rows = []
-    for case in judged:
-        votes = case.verdict.votes if case.verdict else ()
-        rows.append({
+    rows = [
+        {
             "query_id": case.question.id,
             "question": case.question.text,
             "arm": str(case.arm),
@@ -473,16 +474,15 @@ def _table(judged: Sequence[Case]) -> pa.Table:
             "failure": str(case.failure or ""),
             "reason": case.reason,
             "score": case.score,
-            "votes": "; ".join(
-                str(v.failure) if v.score is None else f"{v.score:g}" for v in votes
-            ),
-            "judgements": json.dumps([vote.reason for vote in votes], ensure_ascii=False),
+            "judgement": case.judgement,
             "answer": case.answer,
             "reference": case.question.reference,
             "documents": json.dumps(case.documents, ensure_ascii=False),
             "documents_cut": case.cut,
             "context_chars": len(case.context),
-        })  # fmt: skip
+        }
+        for case in judged
+    ]
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
@@ -496,7 +496,6 @@ def _summary(
         "index": inputs.name,
         "scenarios": inputs.scenarios,
         "reasoned": inputs.reasoned is not None,
-        "votes": config.votes,
         "k": config.k,
         "weight": inputs.retriever.weight,
         "max_chars": config.max_chars,
@@ -510,85 +509,47 @@ def _summary(
         "arms": arm_summaries(judged, **options),
         "comparisons": comparisons(judged, **options),
         "gold": inputs.gold.missing if inputs.gold else None,
-        "agreement": votes_agreement(judged),
     }
-
-
-def _arm(arm: Mapping[str, Any]) -> str:
-    states = arm["states"]
-    failed = "".join(f", {n:,} {kind}" for kind, n in arm["failures"].items())
-    counts = f"{states['measured']:,} measured, {states['failed']:,} failed{failed}"
-    if states["not applicable"]:
-        counts += f", {states['not applicable']:,} not applicable"
-    if arm["mean"] is None:
-        return f"{arm['arm']}: no score ({counts})"
-    return f"{arm['arm']}: {arm['mean']:.1f} ({interval_words(arm, '.1f')}; {counts})"
 
 
 def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     """Build the report's section of summary.json and scenarios_qa.parquet."""
-    arms, rows = summary["arms"], read_table(folder / "scenarios_qa.parquet").to_pylist()
-    columns = headings(
-        "question: text; context: text; score: count; votes: text; "
-        "answer, or why there is none: text"
-    )
-    cells = []
+    rows = read_table(folder / f"{JOB}.parquet").to_pylist()
+    answers = []
     for row in rows[:MAX_ROWS]:
         said = row["answer"] if row["state"] == "measured" else f"{row['state']}: {row['reason']}"
         question = f"{row['question']} · {row['query_id']}"
-        cells.append([question, ARMS[row["arm"]], row["score"], row["votes"], said])
-    tables = {
-        "scenarios_qa_arms": _arms(arms),
-        "scenarios_qa_differences": _differences(summary["comparisons"]),
-        "scenarios_qa_answers": table(columns, cells, total=len(rows)),
-    }
-    brief, named = f"{summary['questions']['asked']:,} questions asked", list(ARMS)
-    for comparison in summary["comparisons"]:
-        change = comparison["found"]
-        if change and [comparison["before"], comparison["after"]] == [named[0], named[2]]:
-            brief = (
-                f"answers score {change['mean_before']:.1f} from documents alone, "
-                f"{change['mean_after']:.1f} with scenarios (95% interval of the difference "
-                f"{_interval(change, '+.1f')}) on {change['queries']:,} questions"
-            )
-    return Section({}, tables, brief)
-
-
-def _arms(arms: Sequence[Mapping[str, Any]]) -> Table:
-    columns = headings(
-        "context: text; mean score: text; 95% interval: text; of questions: count; "
-        "documents alone on these: text; measured: count; failed: count; "
-        "not applicable: count; documents cut: count"
-    )
-    rows = []
-    for arm in arms:
+        answers.append([question, ARMS[row["arm"]], row["score"], said])
+    arms = []
+    for arm in summary["arms"]:
         mean, alone = (
             "–" if arm[name] is None else f"{arm[name]:.1f}" for name in ("mean", "documents_mean")
         )
-        states = (arm["states"][name] for name in ("measured", "failed", "not applicable"))
         named = [ARMS[arm["arm"]], mean, _interval(arm, ".1f"), arm["questions"], alone]
-        rows.append([*named, *states, arm["documents_cut"]])
-    return table(columns, rows)
-
-
-def _differences(comparisons: Sequence[Mapping[str, Any]]) -> Table:
-    columns = headings(
-        "before: text; after: text; questions: count; difference: text; 95% interval: text; "
-        "p: text; better: count; worse: count; the same: count"
-    )
-    rows = []
-    for comparison in comparisons:
-        change = comparison["found"]
-        names = [ARMS[comparison["before"]], ARMS[comparison["after"]]]
+        arms.append([*named, *arm["states"].values(), arm["documents_cut"]])
+    brief, changes = f"{summary['questions']['asked']:,} questions asked", []
+    for comparison in summary["comparisons"]:
+        pair, change = (comparison["before"], comparison["after"]), comparison["found"]
+        names = [ARMS[name] for name in pair]
         if change is None:
-            rows.append([*names, 0, "–", "none: no question was measured in both", "–", 0, 0, 0])
+            changes.append([*names, 0, "–", "none: no question was measured in both", "–", 0, 0, 0])
             continue
-        difference = f"{change['mean_difference']:+.1f}"
+        difference, ends = f"{change['mean_difference']:+.1f}", _interval(change, "+.1f")
         p = f"{change['p_value']:.4f}" + (" (exact)" if change["exact"] else "")
         moved = (change[name] for name in ("improved", "harmed", "unchanged"))
-        ends = _interval(change, "+.1f")
-        rows.append([*names, change["queries"], difference, ends, p, *moved])
-    return table(columns, rows)
+        changes.append([*names, change["queries"], difference, ends, p, *moved])
+        if pair == (Arm.DOCUMENTS, Arm.FUSED_SCENARIOS):
+            brief = (
+                f"answers score {change['mean_before']:.1f} from documents alone, "
+                f"{change['mean_after']:.1f} with scenarios (95% interval of the difference "
+                f"{ends}) on {change['queries']:,} questions"
+            )
+    tables = {
+        "scenarios_qa_arms": table(headings(_ARMS), arms),
+        "scenarios_qa_differences": table(headings(_DIFFERENCES), changes),
+        "scenarios_qa_answers": table(headings(_ANSWERS), answers, total=len(rows)),
+    }
+    return Section({}, tables, brief)
 
 
 def _interval(figures: Mapping[str, Any], form: str) -> str:

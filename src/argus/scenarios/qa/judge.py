@@ -2,15 +2,13 @@
 
 The prompts are those of SPIKE (an answer: Table 10, a score for it: Table 11), with two changes.
 Answers and documents come from others, so problem, answer and reference stand between marks that
-hold a hash of them, and models are told to follow no instruction in there. Every vote of a judge
-bears its number, since equal prompts are asked once. A failure is never a zero: it says why there
-is no score.
+hold a hash of them, and models are told to follow no instruction in there. A failure is never a
+zero: it says why there is no score.
 """
 
 from __future__ import annotations
 
 import re
-import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -94,21 +92,6 @@ class Vote:
     failure: Failure | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Joint result of all votes on an answer.
-
-    state: MEASURED or FAILED. score: the median of the votes that could be read, so that a single
-    judgement that went astray decides nothing.
-    """
-
-    state: State
-    score: float | None
-    votes: tuple[Vote, ...]
-    reason: str = ""
-    failure: Failure | None = None
-
-
 class Arm(StrEnum):
     """Contents of the context of the answering model (SPIKE Table 5)."""
 
@@ -145,7 +128,7 @@ class Case:
 
     state: MEASURED while it can be asked, and where there is a score; else `reason` says why not.
     stage: where it failed: retrieval, answer or judgement. cut: how many of the documents are shown
-    in part, or not at all, for want of room.
+    in part, or not at all, for want of room. judgement: the judge's reason for its score.
     """
 
     question: Question
@@ -158,12 +141,8 @@ class Case:
     reason: str = ""
     failure: Failure | None = None
     answer: str = ""
-    verdict: Verdict | None = None
-
-    @property
-    def score(self) -> float | None:
-        """The judge's score. None where there is none."""
-        return self.verdict.score if self.verdict else None
+    score: float | None = None
+    judgement: str = ""
 
 
 def answer_prompts(cases: Sequence[Case]) -> list[Prompt]:
@@ -197,31 +176,36 @@ def answer_cases(cases: Sequence[Case], model: LanguageModel) -> list[Case]:
     return answered
 
 
-def judge_prompts(answered: Sequence[Case], votes: int) -> list[Prompt]:
-    """Return the prompts of `judge_answers`, in order: all votes on the first answer, and so on."""
+def judge_prompts(answered: Sequence[Case]) -> list[Prompt]:
+    """Return the prompts of `judge_answers`, in order."""
     return [
-        judge_prompt(case.question.text, case.answer, case.question.reference, vote)
+        judge_prompt(case.question.text, case.answer, case.question.reference)
         for case in answered
         if case.answer
-        for vote in range(1, votes + 1)
     ]
 
 
-def judge_answers(answered: Sequence[Case], model: LanguageModel, votes: int) -> list[Case]:
-    """Ask the judge `votes` times for each answer (Table 11). Equal answers share their votes.
+def judge_answers(answered: Sequence[Case], model: LanguageModel) -> list[Case]:
+    """Ask the judge for a score of each answer (Table 11). Equal answers are judged once.
 
     Raises LanguageModelError as the model does. Judgements so far are in its ledger.
     """
-    outcomes = model.complete(judge_prompts(answered, votes))
+    outcomes = model.complete(judge_prompts(answered))
     judged = []
     for case in answered:
         if case.answer:
-            verdict = combine([vote_of(next(outcomes)) for _ in range(votes)])
-            case = replace(
-                case, state=verdict.state, verdict=verdict, failure=verdict.failure,
-                reason=verdict.reason,
-                stage="judgement" if verdict.state is State.FAILED else "",
-            )  # fmt: skip
+            outcome = next(outcomes)
+            if outcome.state is PromptState.OK and outcome.value is not None:
+                vote = read_judgement(outcome.value)
+            else:
+                vote = Vote(None, why_no_answer(outcome), failure_of(outcome))
+            if vote.score is None:
+                case = replace(
+                    case, state=State.FAILED, stage="judgement", failure=vote.failure,
+                    reason=vote.reason,
+                )  # fmt: skip
+            else:
+                case = replace(case, score=vote.score, judgement=vote.reason)
         judged.append(case)
     return judged
 
@@ -241,8 +225,8 @@ def answer_prompt(problem: str, context: str) -> Prompt:
     return Prompt(text, system=ANSWER_RULES, max_tokens=ANSWER_TOKENS)
 
 
-def judge_prompt(problem: str, answer: str, reference: str, vote: int) -> Prompt:
-    """Return the judge's prompt for its vote number `vote`, from 1 (Table 11)."""
+def judge_prompt(problem: str, answer: str, reference: str) -> Prompt:
+    """Return the judge's prompt (Table 11)."""
     mark = content_hash(problem, answer, reference, size=8).hex()
     parts = {"PROBLEM": problem, "STUDENT ANSWER": answer, "REFERENCE ANSWER": reference}
     line = "-" * 10
@@ -252,7 +236,7 @@ def judge_prompt(problem: str, answer: str, reference: str, vote: int) -> Prompt
     )
     return Prompt(
         f"[Task Description]\n{shown}\n\n{CRITERIA}",
-        system=f"{JUDGE_RULES}\nThis is judgement number {vote}.",
+        system=JUDGE_RULES,
         max_tokens=JUDGEMENT_TOKENS,
     )
 
@@ -285,13 +269,6 @@ def read_judgement(text: str) -> Vote:
     return Vote(score, _REASON.sub("", text[: lines[0].start()], count=1).strip())
 
 
-def vote_of(outcome: Outcome[str]) -> Vote:
-    """Return the vote in the outcome of a judge's prompt."""
-    if outcome.state is PromptState.OK and outcome.value is not None:
-        return read_judgement(outcome.value)
-    return Vote(None, why_no_answer(outcome), failure_of(outcome))
-
-
 def failure_of(outcome: Outcome[str]) -> Failure:
     """Return how a prompt failed that has no answer: the model refused, or there was none."""
     refused = outcome.reason.startswith(_ENDPOINT_REFUSED)
@@ -302,22 +279,6 @@ def why_no_answer(outcome: Outcome[str]) -> str:
     """Return why a prompt has no answer, in words."""
     not_asked = outcome.state is PromptState.NOT_ASKED
     return f"not asked: {outcome.reason}" if not_asked else outcome.reason
-
-
-def combine(votes: Sequence[Vote]) -> Verdict:
-    """Return the median of the votes with a score. FAILED unless these are more than half.
-
-    votes: at least one.
-    """
-    scores = [vote.score for vote in votes if vote.score is not None]
-    if 2 * len(scores) > len(votes):
-        return Verdict(State.MEASURED, statistics.median(scores), tuple(votes))
-    failed = [vote for vote in votes if vote.failure is not None]
-    commonest = Counter(vote.failure for vote in failed).most_common(1)[0][0]
-    reason = next(vote.reason for vote in failed if vote.failure is commonest)
-    if len(votes) > 1:
-        reason = f"{len(scores)} of {len(votes)} votes could be read: {reason}"
-    return Verdict(State.FAILED, None, tuple(votes), reason, commonest)
 
 
 def _excerpt(text: str) -> str:
@@ -411,53 +372,3 @@ def comparisons(
             found = paired_difference(*values, seed=seed, resamples=resamples).figures()
         pairs.append({"before": str(before), "after": str(after), "found": found})
     return pairs
-
-
-def votes_agreement(judged: Sequence[Case]) -> dict[str, Any]:
-    """Return how far votes agree. An answer that several arms share counts once."""
-    units = {
-        (case.question.id, case.answer): [
-            vote.score for vote in case.verdict.votes if vote.score is not None
-        ]
-        for case in judged
-        if case.verdict is not None
-    }
-    return agreement(list(units.values()))
-
-
-def agreement(votes: Sequence[Sequence[float]]) -> dict[str, Any]:
-    """Return how far the votes on each answer agree, over the answers with two votes or more.
-
-    votes: any number per answer. Keys of the result:
-
-    answers: answers with two votes or more.
-    alpha: Krippendorff's alpha for interval data: 1 agree, 0 as by chance, below: worse. None where
-        it is not defined.
-    """
-    units = [list(unit) for unit in votes if len(unit) > 1]
-    return {"answers": len(units), "alpha": interval_alpha(units) if units else None}
-
-
-def interval_alpha(units: Sequence[Sequence[float]]) -> float | None:
-    """Return Krippendorff's alpha with squared differences (Krippendorff, 2011), 1 - D_o / D_e.
-
-    units: the values that each unit was given, at least two each. Any may be missing. D_o is the
-    mean squared difference of values of one unit, a unit of m values weighing m. D_e is that of all
-    values. None where all values are equal: D_e is zero then.
-    """
-    values = [value for unit in units for value in unit]
-    if min(values) == max(values):
-        return None
-    n = len(values)
-    expected = _squared_differences(values) / (n * (n - 1))
-    observed = sum(_squared_differences(unit) / (len(unit) - 1) for unit in units) / n
-    return 1 - observed / expected
-
-
-def _squared_differences(values: Sequence[float]) -> float:
-    """Return the sum of squared differences over all ordered pairs: 2m times the sum of squares.
-
-    Around the mean, so that nothing cancels.
-    """
-    mean = sum(values) / len(values)
-    return 2 * len(values) * sum((value - mean) ** 2 for value in values)
