@@ -12,7 +12,7 @@ import argus
 from argus.evaluation.config import ChunkedCorpus
 from argus.service.app import create_app
 from argus.service.workplace import open_workplace
-from argus.verdict.verdict import Results
+from argus.verdict.results import Results
 from tests.support.chunks import write_part
 from tests.support.printed import (
     CAPITALS,
@@ -111,14 +111,14 @@ def test_a_moved_and_a_copied_folder_print_commands_that_run_from_there(tmp_path
     blend = next(line for line in lines if "tune apply blend" in line)
     assert blend == f"argus tune apply blend --index {home}/report/index"
     run(blend)
-    places = Results.of(Path("copy")).places
-    assert places.queries == str(home / "questions.jsonl")
-    run(places.evaluating)
+    results = Results.of(Path("copy"))
+    assert results.queries == str(home / "questions.jsonl")
+    run(results.evaluating)
     home.rename(tmp_path / "second")
     monkeypatch.chdir(tmp_path / "second")
-    places = Results.of(Path("report")).places
-    assert places.queries == "questions.jsonl" and places.index == "report/index"
-    run(places.evaluating)
+    results = Results.of(Path("report"))
+    assert results.queries == "questions.jsonl" and results.index == "report/index"
+    run(results.evaluating)
 
 
 def test_init_has_the_page_and_explain_ask_the_retriever_that_runs(tmp_path, monkeypatch):

@@ -16,7 +16,9 @@ import pytest
 
 from argus.cli.main import main
 from argus.cli.startable import ArgusCommands
+from argus.data.fields import FieldNames
 from argus.data.tables import read_table
+from argus.evaluation.config import ChunkedCorpus
 from argus.service.app import create_app
 from argus.service.jobs.planning import JobRequest, plan_job
 from argus.service.workplace import open_workplace
@@ -259,13 +261,11 @@ def test_explain_counts_by_document(here):
     assert place["of"] == len(SUBJECTS) and place["rank"] <= len(SUBJECTS)
 
 
-def test_the_page_folds_by_the_field_that_argus_toml_names(index, monkeypatch):
+def test_the_page_folds_by_the_field_that_names_the_document(index, here):
     chunks_file = Path("chunks.jsonl").resolve()
-    monkeypatch.chdir(index.parent)
-    names = ("id", "text", "parent")
-    rows = [f'{name}-field = "{value}"' for name, value in zip(names, FIELDS[1::2], strict=True)]
-    Path("argus.toml").write_text("\n".join([*rows, f'corpus = "{chunks_file}"']))
-    place = open_workplace([index])
+    fields = FieldNames(id="chunk_ref", text="payload.body")
+    chunks = ChunkedCorpus(corpus=chunks_file, fields=fields, parent_field="payload.doc.id")
+    place = open_workplace([index], chunks=chunks)
     with Client(create_app(place)) as client:
         asked = {"q": "what beats in a quartz watch?", "doc": "tea", "k": 1}
         page = client.get("/page/index/why-not", params=asked, headers={"accept": "text/html"})

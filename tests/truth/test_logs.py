@@ -8,7 +8,6 @@ import pytest
 from pyarrow import parquet
 
 from argus.service.page.questions import likely_failures
-from argus.verdict import read_verdict
 from tests.support.examples import write_rows
 
 DOCUMENTS = [{"_id": "tide", "text": "the tide follows the moon"},
@@ -104,19 +103,18 @@ def test_what_the_command_shows_first_is_redacted(argus, log):
     assert ran.code == 0 and "jane" not in ran.out and "<mail>" in ran.out
 
 
-def test_the_overview_of_a_log_says_what_was_read(argus, log):
+def test_an_audit_of_a_log_says_what_was_read(argus, log):
     rows = [{"query": "how high is spring tide", "shown": ["tide"], "time": "2026-03-01"},
             {"query": "how high is spring tide", "shown": None, "time": "2026-03-02"},
             {"query": "does sourdough rise", "shown": [], "time": "2026-03-04"}]  # fmt: skip
     write_rows(log / "log.jsonl", rows)
     ran = argus("traffic", "log.jsonl", "--results-field", "shown", "--out", "out")
     assert ran.code == 0, ran.err
-    answer = read_verdict(log / "out").answer
+    report = (log / "out" / "report.html").read_text()
     came = "known for 2: 2 from the log (shown)"
     for told in ("3 asks", "2 different questions", "2026-03-01", "2026-03-04",
                  "log.jsonl (plain)", came, "not for 1"):  # fmt: skip
-        assert told in answer and told in ran.out
-    assert answer.split(". ")[0] in (log / "out" / "report.html").read_text()
+        assert told in report and told in ran.out
 
 
 @pytest.fixture

@@ -109,7 +109,5 @@ def test_nothing_is_advised_by_what_was_undone(tmp_path):
     advice = [action.title for action in argus.read_verdict(out).actions]
     assert any(title.startswith("Undo the last repair") for title in advice)
     rollback(index, remedy)
-    actions = argus.read_verdict(out).actions
-    assert not any(action.title.startswith("Undo") for action in actions)
-    assert any(f"undo of {remedy}" in action.evidence for action in actions)
+    assert not any("Undo" in action.title for action in argus.read_verdict(out).actions)
     assert "Undo the last repair" not in page(index, "overview", out)

@@ -9,7 +9,8 @@ import typer
 
 import argus
 from argus.cli.main import app
-from argus.verdict.verdict import KINDS, Results
+from argus.verdict.results import Results
+from argus.verdict.verdict import KINDS
 
 
 def parses(line):
@@ -31,9 +32,9 @@ def folder(exposed, files, tmp_path):
 
 
 def test_what_measures_each_count_parses(folder):
-    places = Results.of(folder).places
-    for kind in KINDS:
-        parses(getattr(places, kind.measured_by))
+    results = Results.of(folder)
+    for _, measured_by, _ in KINDS.values():
+        parses(getattr(results, measured_by))
 
 
 def test_paths_with_spaces_are_quoted(folder):

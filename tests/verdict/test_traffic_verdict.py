@@ -20,17 +20,15 @@ def files(home):
     return corpus, log
 
 
-def test_a_log_says_to_judge_it_and_what_nobody_met(tmp_path):
+def test_a_log_says_to_judge_it(tmp_path):
     corpus, log = files(tmp_path)
     config = argus.traffic.TrafficConfig(resamples=1_000)
     argus.audit_traffic(log, out=tmp_path / "out", corpus=corpus, config=config)
     verdict = read_verdict(tmp_path / "out")
-    judge, unmet = verdict.actions
+    (judge,) = verdict.actions
     assert judge.title.startswith("Judge 50 real questions")
     assert str(corpus) in judge.command and "out-judged" in judge.command
-    assert "the largest demand that nobody met" in unmet.title and "argus explain" in unmet.command
-    for action in verdict.actions:
-        parses(action.command)
+    parses(judge.command)
     assert any(line.strip() == judge.command for line in verdict_lines(verdict))
     assert "Judge 50 real questions" in (tmp_path / "out" / "report.html").read_text("utf-8")
 

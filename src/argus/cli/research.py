@@ -16,11 +16,11 @@ from argus.settings import Gt, Option
 
 
 def _prediction(result: Any, given: Mapping[str, Any]) -> str:
-    from argus.verdict.verdict import Results
+    from argus.verdict.results import Results
 
-    places = Results.of(given["audit"]).places
-    options = places.options_of("research probe predict")
-    where = ["--corpus", places.corpus, *options, "--probe", result.folder]
+    results = Results.of(given["audit"])
+    options = results.options_of("research probe predict")
+    where = ["--corpus", results.corpus, *options, "--probe", result.folder]
     return command("research", "probe", "predict", *where)
 
 

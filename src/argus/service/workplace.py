@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
-from typing import Any
 
 from argus.authority.config import AuthoritySource
 from argus.commands import invocation_of
@@ -19,8 +18,7 @@ from argus.indexes.header import parse_index_spec, read_header
 from argus.python_file import is_own
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import check_named
-from argus.verdict.places import Places, Project
-from argus.verdict.verdict import Results
+from argus.verdict.results import Results
 
 TEXT_FIELDS = ("id", "title", "text")
 UNNAMED = Path("argus-out")
@@ -72,20 +70,20 @@ class Workplace:
         """Name of the retriever or store that runs, None where only an index is served."""
         return self.retriever or self.store
 
-    def places(self, folder: Path | None) -> Places:
+    def results_in(self, folder: Path | None) -> Results:
         """Return the files and options that commands about a folder of results name.
 
         None: of the sources that the service was started over. Their outputs go to UNNAMED.
         """
         if folder is not None:
-            return Results.of(folder).places
+            return Results.of(folder)
         corpus = self.chunks.corpus
         own: ManifestSection = {
             "config": {"index": self.index, "retrievers": [self.asks] if self.asks else []},
             "inputs": {} if corpus is None else {"corpus": {"file": str(corpus)}},
             "encoder": {}, "invocation": invocation_of(UNNAMED),
         }  # fmt: skip
-        return Places(UNNAMED, {"serve": own}, Project.of())
+        return Results(UNNAMED, {"serve": own})
 
     @property
     def inputs(self) -> dict[str, Path]:
@@ -133,9 +131,8 @@ def open_workplace(
 ) -> Workplace:
     """Return the workplace over some folders: of results, of an index, or of several of these.
 
-    chunks: the corpus. Its fields default to those of argus.toml, where that names the field of
-    the document of a chunk. Where no index is named, the first folder that is one is searched.
-    Where no records are named, those count that a folder of results was audited with, if they lie
+    chunks: the corpus. Where no index is named, the first folder that is one is searched. Where no
+    records are named, those count that a folder of results was audited with, if they lie
     in the folders. Raises InputError for a folder that is not there, or where there is nothing to
     serve.
     """
@@ -166,28 +163,11 @@ def open_workplace(
         expected = "a folder with results (summary.json) or an index (index.json)"
         fix, where = "Run `argus demo`, or name an index with --index.", next(iter(folders), None)
         raise InputError("nothing to serve", expected=expected, fix=fix, where=where)
-    chunks = _with_project(chunks or ChunkedCorpus(), config)
     workplace = Workplace(
-        tuple(folders), index, retriever, store, encoder, chunks, asking, authority,
-        tuple(beside), config, results,
+        tuple(folders), index, retriever, store, encoder, chunks or ChunkedCorpus(), asking,
+        authority, tuple(beside), config, results,
     )  # fmt: skip
     return workplace if authority is not None else replace(workplace, authority=_audited(workplace))
-
-
-def _with_project(chunks: ChunkedCorpus, config: Path | None) -> ChunkedCorpus:
-    """Return the corpus with the fields of its chunks that argus.toml of the folder names."""
-    if chunks.parent_field is not None or config is not None:
-        return chunks  # a file that was named has set the options already
-    project = Project.of()
-    corpus = None if chunks.corpus is None else str(chunks.corpus)
-    parent_field = project.value("parent-field")
-    if parent_field is None or not project.is_of(corpus):
-        return chunks
-    names: dict[str, Any] = {
-        name: getattr(chunks.fields, name) or project.value(f"{name}-field") for name in TEXT_FIELDS
-    }
-    fields, named = replace(chunks.fields, **names), chunks.corpus or project.value("corpus")
-    return ChunkedCorpus(corpus=named, fields=fields, parent_field=parent_field)
 
 
 def _audited(place: Workplace) -> AuthoritySource | None:

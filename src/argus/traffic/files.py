@@ -56,7 +56,10 @@ def read_values(path: Path, tally: ReadingTally) -> Iterator[Values]:
         lines = _lines(path, tally)
         first = next((line for line in lines if not line.isspace()), "")
         every = chain([first], lines)
-        for text in every if _is_object(first) else ["".join(every)]:
+        is_by_line = False
+        with suppress(ValueError, RecursionError):
+            is_by_line = isinstance(json.loads(first), dict)
+        for text in every if is_by_line else ["".join(every)]:
             yield from json_values(text, tally)
 
 
@@ -78,12 +81,6 @@ def _lines(path: Path, tally: ReadingTally) -> Iterator[str]:
                     tally.skipped["bytes that are not UTF-8"] += 1
         except (EOFError, zlib.error, gzip.BadGzipFile):
             tally.skipped["compressed data that end early"] += 1
-
-
-def _is_object(line: str) -> bool:
-    with suppress(ValueError, RecursionError):
-        return isinstance(json.loads(line), dict)
-    return False
 
 
 def json_values(text: str, tally: ReadingTally) -> Iterator[Values]:

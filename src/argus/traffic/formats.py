@@ -143,7 +143,7 @@ def _exchange(
 def records_in(value: Values, config: LogConfig) -> Iterator[Values]:
     """Yield the records inside a value, or the value if it is a question or wraps nothing."""
     hits = value.get("hits")
-    if _place(value, config) is not None:
+    if _has_question(value, config):
         yield value
     elif isinstance(hits, Mapping) and isinstance(hits.get("hits"), list):
         yield from (hit.get("_source", hit) for hit in _dicts(hits["hits"]))
@@ -184,14 +184,10 @@ def _dicts(value: Any) -> list[Values]:
 # plain records
 
 
-def _place(values: Values, config: LogConfig) -> int | None:
-    """Return the place of a record's question among the usual names, the most telling first."""
+def _has_question(values: Values, config: LogConfig) -> bool:
+    """Tell whether a record has the named field of a question, or one of the usual names."""
     names = (config.query_field,) if config.query_field else QUERY
-    return next((i for i, n in enumerate(names) if first_named(values, n, ())[1] is not None), None)
-
-
-def _fits_plain(values: Values, config: LogConfig) -> bool:
-    return _place(values, config) is not None
+    return any(first_named(values, name, ())[1] is not None for name in names)
 
 
 def _read_plain(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange]:
@@ -297,16 +293,13 @@ def _documents(attributes: Mapping[str, Any], tally: ReadingTally) -> tuple[Pass
                 numbered.setdefault(int(match[1]), {})[match[2]] = value
         documents = [numbered[i] for i in sorted(numbered)] or None
     if isinstance(documents, list):
-        documents = [_opened(one) if isinstance(one, Mapping) else one for one in documents]
+        documents = [*documents]
+        for i, one in enumerate(documents):  # own fields lie in `document`, or behind `document.`
+            if isinstance(one, Mapping):
+                inner, own = one.get("document"), one.items()
+                flat = {str(name).removeprefix("document."): value for name, value in own}
+                documents[i] = inner if isinstance(inner, Mapping) else flat
     return passages(documents, tally)
-
-
-def _opened(item: Mapping[str, Any]) -> Values:
-    """Return a document's own fields: those inside `document`, or behind `document.`."""
-    inner = item.get("document")
-    if isinstance(inner, Mapping):
-        return dict(inner)
-    return {str(name).removeprefix("document."): value for name, value in item.items()}
 
 
 # UBI
@@ -330,21 +323,18 @@ def _whole_event(values: Values) -> Values:
 def _read_ubi(
     values: Values, config: LogConfig, tally: ReadingTally
 ) -> Iterator[Exchange | Feedback]:
-    if "action_name" in values:
-        yield _read_event(values, config, tally)
-    else:
+    """Yield a question, or the click or opinion of an event. Raises Skip for other events."""
+    if "action_name" not in values:
         yield from _read_plain(values, config, tally)
-
-
-def _read_event(values: Values, config: LogConfig, tally: ReadingTally) -> Feedback:
-    """Return the click or opinion of an event. Raises Skip for others."""
+        return
     action = str(values.get("action_name") or "").strip().lower()
     ref = plain(values.get("query_id"))
     if ref is None:
         raise Skip("events that name no query")
-    inside = _whole_event(values)
     if action in OPENING:
-        return Feedback(ref, clicks=1)
+        yield Feedback(ref, clicks=1)
+        return
+    inside = _whole_event(values)
     flat = (*FEEDBACK, *(f"{ATTRIBUTES}.{name}" for name in FEEDBACK))  # attributes as columns
     name, value = first_named(inside[ATTRIBUTES], None, FEEDBACK)
     if config.feedback_field is not None or not name:
@@ -357,13 +347,13 @@ def _read_event(values: Values, config: LogConfig, tally: ReadingTally) -> Feedb
         raise Skip(f"events whose feedback contradicts their action ({action})")
     if not (good or bad):
         raise Skip(f"events of no interest ({action or 'no action'})")
-    return Feedback(ref, good, bad)
+    yield Feedback(ref, good, bad)
 
 
 FORMATS: dict[Format, tuple[Fits, Read, Callable[[Values], Values]]] = {
     "spans": (fits_spans, _read_span, _whole_span),
     "ubi": (_fits_ubi, _read_ubi, _whole_event),
-    "plain": (_fits_plain, _read_plain, dict),
+    "plain": (_has_question, _read_plain, dict),
 }
 """How a record of a format is recognised, read, and returned with all its fields.
 

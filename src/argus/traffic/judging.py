@@ -232,30 +232,29 @@ class Judgement(BaseModel):
 def _ask(
     model: LanguageModel, rows: Sequence[ToGrade]
 ) -> tuple[dict[Pair, tuple[str, int]], dict[Pair, str]]:
-    """Ask a model for grades. Return model and grade, and why other documents have none."""
+    """Ask a model for grades. Return model and grade, and why other documents have none.
+
+    The marks around both texts hold a hash of them, which neither can hold.
+    """
     failed = {row.pair: "not in the corpus" for row in rows if row.text is None}
     grades: dict[Pair, tuple[str, int]] = {}
     asked = [row for row in rows if row.text is not None]
-    outcomes = model.complete([_prompt(row) for row in asked], schema=Judgement)
+    prompts, line = [], "-" * 10
+    for row in asked:
+        mark = content_hash(row.question, row.text or "", size=8).hex()
+        shown = "\n\n".join(
+            f"{line} {name} START {mark} {line}\n{part}\n{line} {name} END {mark} {line}"
+            for name, part in (("QUESTION", row.question), ("DOCUMENT", row.text))
+        )
+        question = f"{shown}\n\nHow far does the document answer the question?\n{SCALE}"
+        prompts.append(Prompt(question, system=RULES, max_tokens=MAX_TOKENS))
+    outcomes = model.complete(prompts, schema=Judgement)
     for row, outcome in zip(asked, outcomes, strict=True):
         if outcome.state is State.OK and outcome.value is not None:
             grades[row.pair] = model.name, outcome.value.grade
         else:
             failed[row.pair] = outcome.reason or "no grade"
     return grades, failed
-
-
-def _prompt(row: ToGrade) -> Prompt:
-    """Ask for a grade. The marks around both texts hold a hash of them, which neither can hold."""
-    text = row.text or ""
-    mark = content_hash(row.question, text, size=8).hex()
-    line = "-" * 10
-    shown = "\n\n".join(
-        f"{line} {name} START {mark} {line}\n{part}\n{line} {name} END {mark} {line}"
-        for name, part in (("QUESTION", row.question), ("DOCUMENT", text))
-    )
-    question = f"{shown}\n\nHow far does the document answer the question?\n{SCALE}"
-    return Prompt(question, system=RULES, max_tokens=MAX_TOKENS)
 
 
 @dataclass(frozen=True)

@@ -97,17 +97,11 @@ def _tokens(text: str) -> Iterator[Span]:
         yield from (match.span() for match in pattern.finditer(text))
     yield from (match.span(1) for match in _SAID.finditer(text))
     for match in _RANDOM.finditer(text):
-        if _HEX.fullmatch(match[0]) or _is_drawn(match[0]):
+        word = match[0]
+        has_all = all(any(map(kind, word)) for kind in (str.isdigit, str.isupper, str.islower))
+        bits = -sum(n / len(word) * math.log2(n / len(word)) for n in Counter(word).values())
+        if _HEX.fullmatch(word) or (has_all and bits >= MIN_BITS):
             yield match.span()
-
-
-def _is_drawn(word: str) -> bool:
-    """Return True if a word has digits, both cases, and the spread of characters of a key."""
-    kinds = (str.isdigit, str.isupper, str.islower)
-    if not all(any(map(kind, word)) for kind in kinds):
-        return False
-    bits = -sum(n / len(word) * math.log2(n / len(word)) for n in Counter(word).values())
-    return bits >= MIN_BITS
 
 
 def _accounts(text: str) -> Iterator[Span]:

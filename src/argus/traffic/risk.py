@@ -67,16 +67,14 @@ def rank_by_risk(
         index = LexicalIndex.build([d.id for d in documents], [d.content for d in documents])
         second = index.search([q.text for q in ranked], DEPTH).run([q.id for q in ranked])
     top = [max(run[q.id].values()) for q in ranked]
-    shared = [_overlap(run[q.id], second.get(q.id, {})) for q in ranked]
+    shared = []  # of the first documents of a list, by the share that the other has among its own
+    for q in ranked:
+        lists = run[q.id], second.get(q.id, {})
+        first, other = (sorted(one, key=lambda id_: -one[id_])[:DEPTH] for one in lists)
+        shared.append(len({*first} & {*other}) / len(first))
     risk = -rankdata(top) - rankdata(shared)
     order = sorted(range(len(ranked)), key=lambda i: (-risk[i], ranked[i].id))
     return RiskOrder(tuple(ranked[i].id for i in order), flagged)
-
-
-def _overlap(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """Return the share of the first documents of a list that another one has among its first."""
-    first, second = (sorted(run, key=lambda id_: -run[id_])[:DEPTH] for run in (one, other))
-    return len({*first} & {*second}) / len(first)
 
 
 def calibrate_risk(

@@ -136,7 +136,13 @@ def _question(id_: str, row: Row, run: Run | None) -> ServedQuestion | None:
         expected = "its words: judges must read it"
         fix = "Fill it in. Of a log that was read with --hash-only nothing can be judged."
         raise InputError(got, expected=expected, fix=fix, where=row.at())
-    return ServedQuestion(id_, text, served[0], times=_times(row), scores=served[1])
+    value = next((row.values[n] for n in TIMES if n in row.values), 1)
+    times = as_number(value)
+    if times is None or not 1 <= times < math.inf or not times.is_integer():
+        expected = "how often the question was asked: 1 or more"
+        fix = "Correct it, or leave the column out."
+        raise InputError(repr(value), expected=expected, fix=fix, where=row.at())
+    return ServedQuestion(id_, text, served[0], times=int(times), scores=served[1])
 
 
 def _served(row: Row) -> tuple[tuple[str, ...], tuple[float, ...]] | None:
@@ -160,16 +166,6 @@ def _served(row: Row) -> tuple[tuple[str, ...], tuple[float, ...]] | None:
     scores = tuple(number for number in numbers if number is not None)
     once = tuple(dict.fromkeys(ids))
     return once, scores if len(scores) == len(ids) == len(once) else ()
-
-
-def _times(row: Row) -> int:
-    value = next((row.values[n] for n in TIMES if n in row.values), 1)
-    number = as_number(value)
-    if number is None or not 1 <= number < math.inf or not number.is_integer():
-        expected = "how often the question was asked: 1 or more"
-        fix = "Correct it, or leave the column out."
-        raise InputError(repr(value), expected=expected, fix=fix, where=row.at())
-    return int(number)
 
 
 def digest(questions: Sequence[ServedQuestion], k: int, seed: int) -> str:
@@ -230,36 +226,28 @@ def draw_sample(times: Mapping[str, int], budget: int, seed: int) -> Sample:
     times: number of asks by question. The draw depends on ids and seed: a larger budget contains a
     smaller one.
     """
-    asks: list[str] = []
-    seen: set[str] = set()
-    for id_ in _in_random_order(times, seed):
-        if (id_ not in seen and len(seen) == budget) or len(asks) == MAX_ASKS:
-            break
-        seen.add(id_)
-        asks.append(id_)
-    return Sample(tuple(asks))
-
-
-def _in_random_order(times: Mapping[str, int], seed: int) -> Iterator[str]:
-    """Yield a question per ask, at uniform times that are generated as needed.
-
-    Of m uniform times after t the first is 1 - (1 - t)(1 - u)^(1/m), u uniform.
-    """
 
     def after(id_: str, n: int, time: float) -> float:
+        """Return the first of m uniform times after t: 1 - (1 - t)(1 - u)^(1/m), u uniform."""
         digest = content_hash(str(seed), "judge", id_, str(n), size=7)
         share = int.from_bytes(digest, "big") / (1 << 56)
         return float(1 - (1 - time) * (1 - share) ** (1 / (times[id_] - n)))
 
+    asks: list[str] = []
+    seen: set[str] = set()
     waiting = [(after(id_, 0, 0.0), id_, 0) for id_ in times]
     heapq.heapify(waiting)
-    while waiting:
+    while waiting and len(asks) < MAX_ASKS:
         time, id_, n = waiting[0]
-        yield id_
+        if id_ not in seen and len(seen) == budget:
+            break
+        seen.add(id_)
+        asks.append(id_)
         if n + 1 < times[id_]:
             heapq.heapreplace(waiting, (after(id_, n + 1, time), id_, n + 1))
         else:
             heapq.heappop(waiting)
+    return Sample(tuple(asks))
 
 
 def read_sample(folder: ArtifactFolder, log: str | None = None) -> tuple[int, int] | None:
@@ -468,22 +456,18 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
             f"{summary['skipped']:,} drawn questions were passed over: the interval holds only if "
             "they are like the others. Grade them first."
         )
-    yield _next_step(summary)
-
-
-def _next_step(summary: Mapping[str, Any]) -> str:
     if not summary["estimates"]:
-        return (
+        yield (
             f"Next: grade each row of {summary['table']} from 0 to 3 (from "
             f"{summary['relevant_from']} on it counts as relevant), then run the same command."
         )
-    failure, judged = summary["estimates"][0], summary["judged"]["measured"]
-    if failure["is_count"]:
-        return "Nothing is left to judge: these are counts, not estimates."
-    n = failure["questions"]  # a width goes with the root of 1/judged - 1/n
-    more = math.ceil(1 / ((1 / judged - 1 / n) / 4 + 1 / n))
-    first = "A first look. " if judged < MIN_SURE else ""
-    return f"{first}For an interval half as wide judge about {more:,}: --budget {more}."
+    elif summary["estimates"][0]["is_count"]:
+        yield "Nothing is left to judge: these are counts, not estimates."
+    else:
+        judged, n = summary["judged"]["measured"], summary["estimates"][0]["questions"]
+        more = math.ceil(1 / ((1 / judged - 1 / n) / 4 + 1 / n))  # width² goes with 1/judged - 1/n
+        first = "A first look. " if judged < MIN_SURE else ""
+        yield f"{first}For an interval half as wide judge about {more:,}: --budget {more}."
 
 
 def section(folder: Path, summary: Mapping[str, Any]) -> Section:

@@ -12,7 +12,6 @@ from argus.measures.slices import slice_lines
 from argus.reports import figures
 from argus.reports.section import MAX_ROWS, Section, Table, naming, slices_table, table
 from argus.retrievers.protocol import note_lines
-from argus.verdict.verdict import describe_log
 
 MAX_NAMED = 5
 
@@ -25,14 +24,8 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         yield from note_lines(summary["retriever"], summary["questions"]["looked_at"])
     if nothing := summary["results"]["nothing"]:
         yield f"nothing came back: {share_words(nothing)} asks"
-    if summary["documents"]:
-        yield from _describe_documents(summary["documents"], summary["k"])
-    if summary["feedback"]:
-        yield from _describe_feedback(summary["feedback"])
-    if summary["superseded"]:
-        yield from _describe_superseded(summary["superseded"])
-    if summary["windows"]:
-        yield from _describe_windows(summary["windows"])
+    yield from _describe_results(summary["documents"], summary["feedback"] or {}, summary["k"])
+    yield from _describe_changes(summary["superseded"], summary["windows"] or {})
     if slices := summary.get("slices"):
         yield from slice_lines(slices)
     if risk := summary["risk"]:
@@ -41,9 +34,44 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
             f"{risk['ranked']:,} questions are ordered by risk, which tells no rate of failure"
             f"{flagged} (argus traffic judge tells how often they fail)"
         )
-    if summary["unmet"]:
-        yield from _describe_unmet(summary["unmet"])
+    if unmet := summary["unmet"]:
+        why = ", ".join(f"{n:,} {reason}" for reason, n in unmet["why"].items())
+        yield f"unmet, by what the log tells: {unmet['questions']:,} questions ({why or 'none'})"
+        for one in unmet["largest"][:MAX_NAMED]:
+            yield f"  {one['words']}: {one['questions']:,} questions, {one['asks']:,} asks"
     yield meaning(summary)
+
+
+def describe_log(section: Mapping[str, Any]) -> str:
+    """Describe a log that was read: how much, from when, from where, and whose results are known.
+
+    section: `argus traffic`'s part of summary.json.
+
+    >>> log = {"asks": 3, "files": {"log.jsonl": "plain"}, "fields": {"results": {"served": 2}},
+    ...        "first": None, "last": None, "hash_only": False}
+    >>> known = {"logged": 2, "answered": 0, "unknown": 1}
+    >>> describe_log({"log": log, "questions": {"different": 2}, "results": known,
+    ...               "retriever": None})
+    '3 asks of 2 different questions, without times, read from log.jsonl (plain). \
+What came is known for 2: 2 from the log (served), and not for 1.'
+    """
+    log, results, retriever = section["log"], section["results"], section["retriever"]
+    when = f"{log['first']} to {log['last']}" if log["first"] else "without times"
+    files = [f"{name} ({kind})" for name, kind in log["files"].items()]
+    more = f" and {len(files) - 1:,} more files" if len(files) > 1 else ""
+    sources = []
+    if results["logged"]:
+        names = ", ".join(log["fields"].get("results", {}))
+        sources.append(f"{results['logged']:,} from the log ({names})")
+    if results["answered"] and retriever is not None:
+        sources.append(f"{results['answered']:,} from {retriever['name']}")
+    known = results["logged"] + results["answered"]
+    origin = f": {', '.join(sources)}" if sources else ""
+    unknown = f", and not for {results['unknown']:,}" if results["unknown"] else ""
+    return (
+        f"{log['asks']:,} asks of {section['questions']['different']:,} different questions, "
+        f"{when}, read from {files[0]}{more}. What came is known for {known:,}{origin}{unknown}."
+    )
 
 
 def _describe_reading(log: Mapping[str, Any], questions: Mapping[str, Any]) -> Iterator[str]:
@@ -59,61 +87,52 @@ def _describe_reading(log: Mapping[str, Any], questions: Mapping[str, Any]) -> I
     yield f"{questions['looked_at']:,} different questions looked at"
 
 
-def _describe_documents(documents: Mapping[str, Any], k: int) -> Iterator[str]:
-    different, unevenness = documents["different"], documents["gini"]
-    yield f"{different:,} documents came back in the top {k}; Gini {unevenness:.2f}"
-    if documents["never"] is not None:
-        yield f"serve nobody: {documents['never']:,} of {documents['corpus']:,} documents"
-    if documents["unknown"]:
+def _describe_results(
+    documents: Mapping[str, Any] | None, feedback: Mapping[str, Any], k: int
+) -> Iterator[str]:
+    """Yield lines on the documents that came back, and on what people said of them."""
+    if documents:
+        different, unevenness = documents["different"], documents["gini"]
+        yield f"{different:,} documents came back in the top {k}; Gini {unevenness:.2f}"
+        if documents["never"] is not None:
+            yield f"serve nobody: {documents['never']:,} of {documents['corpus']:,} documents"
+        if documents["unknown"]:
+            yield (
+                f"WARNING: {documents['unknown']:,} ids that came back are no document of the "
+                "corpus: is it the one that was indexed?"
+            )
+        for hub in documents["hubs"][:1]:
+            yield f"the largest hub, {hub['id']}, is in {hub['share']:.1%} of the lists"
+    if bad := feedback.get("bad"):
+        yield f"bad feedback: {share_words(bad)} asks with an opinion"
+    if both := feedback.get("contradicting"):
+        yield f"feedback contradicts itself: {both:,} asks with both"
+    if clicked := feedback.get("clicked"):
+        yield f"a result was opened: {share_words(clicked)} asks with results"
+    if unknown := feedback.get("unknown"):
+        yield f"WARNING: {unknown:,} signals name no question of the log"
+
+
+def _describe_changes(stale: Mapping[str, Any] | None, windows: Mapping[str, Any]) -> Iterator[str]:
+    """Yield lines on superseded documents, and on the log before a moment and since."""
+    if stale and stale["asks"] is None:
+        yield "WARNING: nothing that was served has a record: are the records of this corpus?"
+    elif stale:
         yield (
-            f"WARNING: {documents['unknown']:,} ids that came back are no document of the corpus: "
-            "is it the one that was indexed?"
+            f"served something superseded by then: {share_words(stale['asks'])} asks; in "
+            f"{stale['alone']:,} of them nothing that controls it came along"
         )
-    for hub in documents["hubs"][:1]:
-        yield f"the largest hub, {hub['id']}, is in {hub['share']:.1%} of the lists"
-
-
-def _describe_feedback(feedback: Mapping[str, Any]) -> Iterator[str]:
-    if feedback["bad"]:
-        yield f"bad feedback: {share_words(feedback['bad'])} asks with an opinion"
-    if feedback["contradicting"]:
-        yield f"feedback contradicts itself: {feedback['contradicting']:,} asks with both"
-    if feedback["clicked"]:
-        yield f"a result was opened: {share_words(feedback['clicked'])} asks with results"
-    if feedback["unknown"]:
-        yield f"WARNING: {feedback['unknown']:,} signals name no question of the log"
-
-
-def _describe_windows(windows: Mapping[str, Any]) -> Iterator[str]:
-    for change in windows["changes"]:
-        same = change["same_questions"]
-        test = "too few questions asked in both for a test"
+        for one in stale["examples"][:3]:
+            yield f"  {one['id']}, {one['asks']:,} times, in place of {', '.join(one['instead'])}"
+    for change in windows.get("changes", ()):
+        test, same = "too few questions asked in both for a test", change["same_questions"]
         if same:
             test = f"p = {same['p_value']:.3f} on {same['queries']:,} questions asked in both"
+        before, since = change["before"]["share"], change["after"]["share"]
         yield (
-            f"before {windows['split']} and since: {change['outcome']} "
-            f"{change['before']['share']:.1%} to {change['after']['share']:.1%} "
+            f"before {windows['split']} and since: {change['outcome']} {before:.1%} to {since:.1%} "
             f"({change['low']:+.1%} to {change['high']:+.1%}); {test}"
         )
-
-
-def _describe_superseded(stale: Mapping[str, Any]) -> Iterator[str]:
-    if stale["asks"] is None:
-        yield "WARNING: nothing that was served has a record: are the records of this corpus?"
-        return
-    yield (
-        f"served something superseded by then: {share_words(stale['asks'])} asks; in "
-        f"{stale['alone']:,} of them nothing that controls it came along"
-    )
-    for one in stale["examples"][:3]:
-        yield f"  {one['id']}, {one['asks']:,} times, in place of {', '.join(one['instead'])}"
-
-
-def _describe_unmet(unmet: Mapping[str, Any]) -> Iterator[str]:
-    why = ", ".join(f"{n:,} {reason}" for reason, n in unmet["why"].items())
-    yield f"unmet, by what the log tells: {unmet['questions']:,} questions ({why or 'none'})"
-    for one in unmet["largest"][:MAX_NAMED]:
-        yield f"  {one['words']}: {one['questions']:,} questions, {one['asks']:,} asks"
 
 
 def meaning(summary: Mapping[str, Any]) -> str:

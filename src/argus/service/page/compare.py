@@ -24,8 +24,7 @@ from argus.service.page.indexes import Warm, WarmIndexes, index_of
 from argus.service.page.rendering import PageOf, PageRoute, Rows, Values, any_of
 from argus.service.workplace import SERVED, Workplace
 from argus.stores.spec import shown as without_secrets
-from argus.verdict.places import QUERIES, Places
-from argus.verdict.verdict import Results
+from argus.verdict.results import QUERIES, Results
 
 MAX_ROWS = 200  # of each table of a comparison
 HOME = "comparison"
@@ -65,7 +64,7 @@ def compare(
         if q.strip():
             values["answers"] = _side_by_side(q, (one, two), k, warm)
         values["job"] = _job((one, two), home, place)
-        values["command"] = _command((one, two), place, place.places(path))
+        values["command"] = _command((one, two), place, place.results_in(path))
     if page.is_part:
         return page.part("compare_answers.html.j2", **values)
     return page.render("compare.html.j2", offered=offered, gains=_gains(home), **values)
@@ -156,7 +155,7 @@ def _job(both: Sequence[System], home: Path, place: Workplace) -> Values | None:
     return {"command": "evaluate", "options": options}
 
 
-def _command(both: tuple[System, System], place: Workplace, places: Places) -> str:
+def _command(both: tuple[System, System], place: Workplace, known: Results) -> str:
     """Return the command that compares two systems, as it would be typed."""
     words: list[str] = []
     for system in both:
@@ -165,9 +164,9 @@ def _command(both: tuple[System, System], place: Workplace, places: Places) -> s
         else:
             words += ["--retriever", without_secrets(system.beside or str(place.searches))]
     if "--retriever" in words:
-        words += ["--corpus", places.corpus, *places.options_of("evaluate")]
-    if "--retriever" in words or places.queries != QUERIES:
-        words += ["--queries", places.queries]
+        words += ["--corpus", known.corpus, *known.options_of("evaluate")]
+    if "--retriever" in words or known.queries != QUERIES:
+        words += ["--queries", known.queries]
     return command("evaluate", *words, "--out", "comparison/")
 
 

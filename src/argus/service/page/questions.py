@@ -17,7 +17,8 @@ from argus.traffic.config import HIGHEST, JudgingConfig
 from argus.traffic.grades import ToGrade
 from argus.traffic.judging import JOB, TABLE, LiveJudging
 from argus.traffic.questions import NAME
-from argus.verdict.verdict import Results, describe_log
+from argus.traffic.section import describe_log
+from argus.verdict.results import Results
 
 MAX_QUESTIONS = 100  # that are shown, the likeliest to fail first
 FIRST = 10  # results within which a relevant one counts as met
@@ -54,12 +55,11 @@ def questions(page: PageOf) -> HTMLResponse:
         return page.render("questions_none.html.j2")
     with results.reading():
         log = traffic and describe_log(traffic)
-    places = results.places
-    inputs = places.manifest[JOB]["inputs"] if JOB in places.manifest else {}
+    inputs = results.manifest[JOB]["inputs"] if JOB in results.manifest else {}
     files = {name: one["file"] for name, one in inputs.items()}
     options = {
         "traffic": files.get("traffic", str(path)),
-        "corpus": files.get("served", places.corpus),
+        "corpus": files.get("served", results.corpus),
         "out": str(path),
         **({"run": files["run"]} if "run" in files else {}),
     }

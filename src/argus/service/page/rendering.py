@@ -104,7 +104,7 @@ class Page:
         named = self.request.url.path.split("/")[3:4]
         shared = {
             "tabs": self._tabs(), "tab": tab or "".join(named), "folder": self.folder,
-            "workplace": self.place, "places": self.place.places(self.path),
+            "workplace": self.place, "results": self.place.results_in(self.path),
             "has_jobs": self.service.jobs is not None,
         }  # fmt: skip
         fix = "Run the job again with the same --out."

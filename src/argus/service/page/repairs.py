@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,8 +21,7 @@ from argus.repair.trials import ADAPT, EXPAND, NOTHING, SCENARIOS
 from argus.service.page.indexes import index_of
 from argus.service.page.rendering import PageOf, PageRoute, Row, Rows, Values
 from argus.service.workplace import SERVED, TEXT_FIELDS, Workplace
-from argus.verdict.places import FILE, Project
-from argus.verdict.verdict import Results
+from argus.verdict.results import Results
 
 MAX_CHANGED = 200  # questions that are shown of a candidate or remedy
 INPUTS = ("queries", "qrels", "profiles", "kb")
@@ -88,14 +86,16 @@ def _job(command: str, options: Mapping[str, object]) -> Values:
 
 
 def known_inputs(folder: Path, place: Workplace) -> dict[str, str]:
-    """Return the inputs of a trial that jobs of a folder read, or that argus.toml names.
+    """Return the inputs of a trial that jobs of a folder read.
 
-    argus.toml is the file of `--config`, else the one of the current folder. Files outside the
-    folders of the service are left out: a request may not name them.
+    Files outside the folders of the service are left out: a request may not name them. Judged
+    questions go with their judgements.
     """
-    project = Project.of(place.config or Path(FILE))
-    places = replace(Results.of(folder).places, project=project)
-    named = {name: getattr(places, name) for name in INPUTS}
+    read = Results.of(folder)
+    named = {
+        "queries": read.queries, "qrels": read.qrels,
+        "profiles": read.input("profiles"), "kb": read.input("kb 1"),
+    }  # fmt: skip
     inputs = {name: file for name, file in named.items() if file and place.holds(Path(file))}
     return inputs if {"queries", "qrels"} <= inputs.keys() else {
         name: file for name, file in inputs.items() if name not in ("queries", "qrels")
@@ -137,7 +137,7 @@ def _changes(
 ) -> Values:
     """Return the changed questions of a table. None where it is not there.
 
-    columns: of id, text, and the two places. rows: harmed questions first, worst first, then the
+    columns: of id, text, and the two read. rows: harmed questions first, worst first, then the
     improved ones, with the places of the first relevant document (None where none came).
     harmed, improved, unchanged: how many there are.
     """

@@ -31,8 +31,7 @@ from argus.service.page.indexes import (
 from argus.service.page.rendering import PageOf, PageRoute, Rows, Values
 from argus.service.searcher import IndexSource
 from argus.service.state import Service
-from argus.verdict.places import Places
-from argus.verdict.verdict import Results
+from argus.verdict.results import Results
 
 MAX_K = 1000
 MAX_EXAMPLES, DEPTH = 8, 10
@@ -129,15 +128,15 @@ def _explain_index(
     texts, analyzer = [own, *rivals[:1]], retriever.lexical().analyzer
     said = {term for one in texts for term in analyzer.documents(f"{one.title} {one.text}")}
     terms = said.intersection(analyzer.query_forms(q))
-    places = Results.of(spec.path).places
+    results = Results.of(spec.path)
     repair = None if explanation.came_back else REPAIRS.get(explanation.cause)
-    made_of = ["--kb", places.kb or "KB"] if repair == "expand" else []
+    made_of = ["--kb", results.input("kb 1") or "KB"] if repair == "expand" else []
     return {
         "explanation": explanation,
         "findings": _group_findings(explanation.findings, explanation.cause),
-        "previews": _previews(explanation, places),
+        "previews": _previews(explanation, results),
         "repair": command("tune", "apply", repair, *made_of, "--index",
-        places.out) if repair else "",
+        results.out) if repair else "",
         "question": mark_terms(q, terms, analyzer),
         "texts": [
             (one, mark_terms(one.title, terms, analyzer), mark_terms(one.text, terms, analyzer))
@@ -233,7 +232,7 @@ def _failing_now(candidates: Rows, retriever: IndexRetriever) -> Rows:
     return failing
 
 
-def _previews(explanation: Explanation, places: Places) -> Rows:
+def _previews(explanation: Explanation, results: Results) -> Rows:
     """Return each change with the rank that it would give, those that bring it back first.
 
     rank: None beyond the depth of the search. command: makes the change, "" where none does.
@@ -254,14 +253,18 @@ def _previews(explanation: Explanation, places: Places) -> Rows:
     for finding in explanation.findings:
         evidence, cause = finding.evidence, finding.cause
         if cause is Cause.VECTOR and "rank_with_its_own_vector" in evidence:
-            again = f"{places.indexing_again} --fresh"
-            add("with the vector of its text", evidence["rank_with_its_own_vector"], again)
+            again = results.asking("index build", "--corpus", results.corpus, out=results.out)
+            add(
+                "with the vector of its text",
+                evidence["rank_with_its_own_vector"],
+                f"{again} --fresh",
+            )
         if cause is Cause.WINDOW and "rank_of_unread_part" in evidence:
             add("by the part that was not read", evidence["rank_of_unread_part"])
         by_vectors = standing.ranked_by != "fused"  # hubs are counted among those above it there
         if by_vectors and "rank_without_hubs" in evidence and evidence["hubs_above"]:
             is_blended = any(f.cause is Cause.BLEND for f in explanation.findings)
-            blend = "" if is_blended else command("tune", "apply", "blend", "--index", places.out)
+            blend = "" if is_blended else command("tune", "apply", "blend", "--index", results.out)
             add("without the hubs above it", evidence["rank_without_hubs"], blend)
         if cause is Cause.BLEND and "rank_without" in evidence:
             for part, rank in evidence["rank_without"].items():
