@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from argus.cli import output
-from argus.cli.explain import snippet
 from argus.cli.groups import Entry, Group
-from argus.cli.signatures import with_blocks
-from argus.settings import (
-    OUTPUT,
-    Seed,
-)
+
+if TYPE_CHECKING:
+    from argus.authority.benchmarks.collection import Benchmark
 
 
 def show_answer(answer: dict[str, Any], as_json: bool) -> None:
@@ -52,7 +48,7 @@ def print_hit(hit: Mapping[str, Any], phi: float) -> None:
                 f"       {link['superseded']} superseded by {link['superseder']} "
                 f"({link['rule']}{day}{sure})"
             )
-    output.say(f"     {snippet(' '.join((hit['title'], hit['text'])))}")
+    output.say(f"     {output.snippet(' '.join((hit['title'], hit['text'])))}")
 
 
 def show_stale(summary: dict[str, Any], as_json: bool) -> None:
@@ -117,6 +113,17 @@ def show_gap(summary: dict[str, Any], as_json: bool) -> None:
     output.print_json(summary) if as_json else output.print_lines(gap_lines(summary))
 
 
+def show_benchmark(made: Benchmark, as_json: bool) -> None:
+    """Print what a benchmark holds."""
+    counts = {
+        "questions": len(made.questions), "documents": len(made.records),
+        "supersessions": len(made.edges),
+    }  # fmt: skip
+    if as_json:
+        return output.print_json(counts)
+    output.say(f"{made.name}: {', '.join(f'{n:,} {what}' for what, n in counts.items())}")
+
+
 benchmarks = Group(
     "Benchmarks of supersession, and the harm of stale documents.",
     entries=(
@@ -126,8 +133,9 @@ benchmarks = Group(
             "--system latest-okapi --out scores/",
         ),
         Entry(
-            "generate", "authority:generate", "Make a benchmark.",
+            "generate", "argus.authority.benchmarks.job:generate_benchmark", "Make a benchmark.",
             example="argus research authority generate finsuperqa --out finsuperqa/",
+            show=show_benchmark,
         ),
         Entry(
             "gap", "argus.authority.benchmarks.job:vocabulary_gap", "Measure the vocabulary gap.",
@@ -140,31 +148,3 @@ benchmarks = Group(
         ),
     ),
 )  # fmt: skip
-
-
-@with_blocks
-def generate(
-    name: Annotated[str, typer.Argument(help="finsuperqa, cvepatchqa or legalprecedentqa.")],
-    out: Annotated[Path, OUTPUT],
-    contaminated: bool = False,
-    hint: bool = False,
-    seed: Seed = 0,
-) -> None:
-    """Make a benchmark: corpus, questions, supersessions, judgements and rules.
-
-    The same seed gives the same files, to the byte. `argus research authority score --benchmark
-    OUT` reads them; the corpus alone is a BEIR corpus.
-
-    Args:
-        out: Folder for the benchmark.
-        contaminated: Some distractors get the scope that is asked about.
-        hint: Questions name the product or a party (not finsuperqa).
-    """
-    from argus.authority.benchmarks.job import generate_benchmark
-
-    made = generate_benchmark(name, out=out, seed=seed, contaminated=contaminated, hint=hint)
-    typer.echo(
-        f"{made.name}: {len(made.questions):,} questions over {len(made.records):,} documents, "
-        f"{len(made.edges):,} supersessions, seed {seed}"
-    )
-    typer.echo(f"benchmark: {out}")

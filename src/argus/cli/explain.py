@@ -22,8 +22,6 @@ from argus.settings import Doc, Option
 if TYPE_CHECKING:
     from argus.explanation.evidence import Explanation, RunExplanation
 
-SNIPPET = 160
-
 
 @with_blocks
 def explain(
@@ -145,13 +143,7 @@ def show_answer(answer: dict[str, Any], as_json: bool) -> None:
         through = hit["view"] if hit["kind"] not in {None, "original"} else None
         view = f"  (through {hit['kind']} {through})" if through else ""
         output.say(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{view}")
-        output.say(f"     {snippet(hit['text'])}")
+        output.say(f"     {output.snippet(hit['text'])}")
         for name, text in (hit["scenario"] or {}).items():
             if text:
                 output.say(f"     {name.replace('_', ' ')}: {' '.join(text.split())}")
-
-
-def snippet(text: str) -> str:
-    """Return the beginning of a text on one line."""
-    line = " ".join(text.split())
-    return line if len(line) <= SNIPPET else line[: SNIPPET - 3] + "..."

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import typer
 
@@ -16,20 +15,7 @@ from argus.errors import InputError
 from argus.hidden import LEAST_IN_FILES, without_known
 from argus.visible import visible_line
 
-E = TypeVar("E", bound=StrEnum)
-
-
-def one_of(kind: type[E], text: str, option: str) -> E:
-    """Return the member of an enumeration that is called `text`. InputError lists them."""
-    try:
-        return kind(text)
-    except ValueError as error:
-        raise InputError(
-            f"{text!r}",
-            expected=f"one of {', '.join(member.value for member in kind)}",
-            fix="Leave it out for the default.",
-            where=option,
-        ) from error
+SNIPPET = 160
 
 
 def show(result: Any, *, as_json: bool, then: str = "") -> None:
@@ -83,6 +69,12 @@ def print_estimate(estimate: Any, as_json: bool) -> None:
         print_json(estimate if isinstance(estimate, dict) else asdict(estimate))
     else:
         print_lines(str(estimate).split("\n"))
+
+
+def snippet(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= SNIPPET else f"{line[: SNIPPET - 3]}..."
 
 
 def refuse_given(context: typer.Context, names: Iterable[str], because: str) -> None:

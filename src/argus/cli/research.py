@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from argus.cli import output
 from argus.cli.groups import Entry, Group
-from argus.cli.signatures import with_blocks
-from argus.commands import command
-from argus.jobs import options as o
-from argus.llm.config import ModelOptions
-from argus.settings import Gt, Option
+from argus.commands import carry, command
 
 
 def _prediction(result: Any, given: Mapping[str, Any]) -> str:
@@ -53,6 +48,154 @@ kb = Group(
         ),
     ),
 )  # fmt: skip
+
+
+def _reading(_result: Any, given: Mapping[str, Any]) -> str:
+    words = ("research", "scenarios", "preferences", "--study", given["out"], "--answers", "FILLED")
+    return command(*words)
+
+
+def _adding(_result: Any, given: Mapping[str, Any]) -> str:
+    profiles = ["--index", "index/", "--profiles", given["out"]]
+    indexing = ["--corpus", given["corpus"], *carry("index build"), "--out", "index/"]
+    adding = command("tune", "apply", "scenarios", *profiles)
+    return f"{command('index', 'build', *indexing)} && {adding}"
+
+
+scenarios = Group(
+    "What documents would be needed for: audit, ablation, answers, a study, distillation.",
+    entries=(
+        Entry(
+            "write", "argus.scenarios.profiles:profile_documents",
+            "Write what documents are needed for (SPIKE).",
+            example="argus research scenarios write --corpus docs.jsonl --out profiles/ "
+            "--model NAME --base-url http://127.0.0.1:8000/v1",
+            then=_adding, estimate="argus.scenarios.profiles:estimate_profiles",
+        ),
+        Entry(
+            "needs", "argus.scenarios.needs.audit:audit_needs",
+            "Ask for documents by their needs: their risk.",
+            example="argus research scenarios needs --corpus docs.jsonl --profiles profiles/ "
+            "--out needs/",
+        ),
+        Entry(
+            "ablate", "argus.scenarios.ablation.job:ablate_scenarios",
+            "Search with every component at every λ.",
+            example="argus research scenarios ablate --corpus docs.jsonl --profiles profiles/ "
+            "--queries queries.jsonl --qrels qrels.tsv",
+        ),
+        Entry(
+            "qa", "argus.scenarios.qa.job:compare_answers",
+            "Compare answers with and without scenarios.",
+            example="argus research scenarios qa --index index/ --queries queries.jsonl "
+            "--model NAME --base-url http://127.0.0.1:8000/v1",
+            estimate="argus.scenarios.qa.job:estimate_answers",
+        ),
+        Entry(
+            "study", "argus.scenarios.study:make_study", "Write sheets that people fill in.",
+            example="argus research scenarios study --index index/ --queries queries.jsonl "
+            "--out study/",
+            then=_reading,
+        ),
+        Entry(
+            "preferences", "argus.scenarios.preferences:read_preferences",
+            "Tell what people prefer, and how far they agree.",
+            example="argus research scenarios preferences --study study/ --answers filled/",
+        ),
+        Entry(
+            "distill", "argus.scenarios.distill:distill", "Teach a small model profiles.",
+            example="argus research scenarios distill --corpus docs.jsonl --profiles profiles/ "
+            "--base student/ --epochs 3",
+        ),
+    ),
+)  # fmt: skip
+SHOWN_KEYS = 5
+
+
+def _training(_result: Any, given: Mapping[str, Any]) -> str:
+    return command(
+        "research", "generative", "train", "--index", given["out"], "--corpus", given["corpus"],
+        *carry("research generative train"),
+    )  # fmt: skip
+
+
+def _searching(result: Any, given: Mapping[str, Any]) -> str:
+    model = ["--model", result.model, "--query", "WORDS"]
+    return command("research", "generative", "search", given["index"], *model)
+
+
+def show_hits(answer: Any, as_json: bool) -> None:
+    """Print the result of a search, or the passages for one question with their n-grams."""
+    if not isinstance(answer, dict):
+        output.show(answer, as_json=as_json)
+        return
+    if as_json:
+        output.print_json(answer)
+        return
+    if not answer["results"]:
+        output.say("nothing found")
+    for hit in answer["results"]:
+        title = f"  {hit['title']}" if hit["title"] else ""
+        output.say(f"{hit['rank']:>3}  {hit['score']:.2f}  {hit['id']}{title}")
+        for key in hit["keys"][:SHOWN_KEYS]:
+            times = "once" if key["count"] == 1 else f"{key['count']:,} times"
+            output.say(
+                f"     {key['weight']:>8.2f}  {key['view']:<8} {key['text'].strip()} ({times})"
+            )
+        if len(hit["keys"]) > SHOWN_KEYS:
+            rest = hit["keys"][SHOWN_KEYS:]
+            weight = sum(key["weight"] for key in rest)
+            output.say(f"     {weight:>8.2f}  {len(rest):,} more")
+        output.say(f"     {output.snippet(hit['text'])}")
+
+
+generative = Group(
+    "Retrieve by n-grams that a language model writes (SEAL, MINDER).",
+    entries=(
+        Entry(
+            "build", "argus.generative.index.job:build_ngrams", "Index every n-gram of a corpus.",
+            example="argus research generative build --corpus docs.jsonl --tokenizer bpe:500 "
+            "--out ngrams/",
+            then=_training,
+        ),
+        Entry(
+            "train", "argus.generative.training.job:train_generative",
+            "Train a model to write n-grams.",
+            example="argus research generative train --index ngrams/ --corpus docs.jsonl "
+            "--d-model 32 --layers 1 --epochs 1 --out trained/",
+            then=_searching,
+        ),
+        Entry(
+            "tune", "argus.generative.training.tune:tune_generative",
+            "Teach a model to rank: LTRGR.",
+            example="argus research generative tune ngrams/ --model trained/ --corpus task/ "
+            "--questions q.jsonl --qrels q.tsv --smoothing 0",
+            then=_searching,
+        ),
+        Entry(
+            "search", "argus.generative.search:search", "Rank passages by n-grams.",
+            example="argus research generative search ngrams/ --model trained/model "
+            "--queries queries.jsonl --k 5 --beams 3",
+            show=show_hits,
+        ),
+        Entry(
+            "analyse", "argus.generative.failures.analyse:analyse_failures",
+            "Why a passage did not come first.",
+            example="argus research generative analyse run.trec --corpus docs.jsonl "
+            "--queries queries.jsonl --qrels qrels.tsv",
+            estimate="argus.generative.failures.analyse:estimate_verdicts",
+        ),
+    ),
+)  # fmt: skip
+
+
+def show_recipes(listed: list[dict[str, Any]], as_json: bool) -> None:
+    """Print a line for each recipe, and the next command."""
+    from argus.suite.reproduce import listed_lines
+
+    output.print_json(listed) if as_json else output.print_lines(listed_lines(listed))
+
+
 app = Group(
     "Measure and repair by the methods of the papers: entities, probes, needs, n-grams.",
     entries=(
@@ -70,51 +213,21 @@ app = Group(
             example="argus research export --corpus docs.jsonl --out probes/",
         ),
         Entry("probe", "research:probe", "Learn to predict what comes back."),
-        Entry("scenarios", "scenarios:app", "What documents are needed for."),
-        Entry("generative", "generative:app", "N-gram retrieval, and why it fails."),
+        Entry("scenarios", "research:scenarios", "What documents are needed for."),
+        Entry("generative", "research:generative", "N-gram retrieval, and why it fails."),
         Entry("authority", "authority:benchmarks", "Benchmarks of supersession, and its harm."),
         Entry(
             "suite", "argus.suite.job:run_suite", "Retrievers x remedies x tasks.",
             example="argus research suite suite.toml --out suite/",
         ),
         Entry(
-            "reproduce", "research:reproduce", "A paper's table, beside ours.",
+            "reproduce", "argus.suite.reproduce:reproduce", "A paper's table, beside ours.",
             example="argus research reproduce car-9 --out reproduced/",
+        ),
+        Entry(
+            "recipes", "argus.suite.reproduce:recipes", "The tables, and what is measured here.",
+            example="argus research recipes", show=show_recipes,
         ),
         Entry("kb", "research:kb", "Knowledge bases of dumps, triples, pages."),
     ),
 )  # fmt: skip
-
-
-@with_blocks
-def reproduce(
-    name: Annotated[str | None, Option(argument="NAME")] = None,
-    *,
-    data: Path | None = None,
-    train_minutes: Annotated[float, Gt(0)] = 4.0,
-    model: ModelOptions,
-    out: o.Out = o.OUT,
-    fresh: o.Fresh = False,
-    json: o.AsJson = False,
-) -> None:
-    """Measure a published table as far as models and data are here, beside what was published.
-
-    Recipes are the tables of four papers (ARGUS, SPIKE, the thesis on SEAL and MINDER, CAR), and
-    the figures of ARGUS. A cell that cannot be measured here has its reason. Nothing is
-    downloaded, and no language model is asked but the one of --model. Without a name all recipes
-    are listed, with how many of their cells are measured here, and of how many more only a run can
-    tell.
-
-    Args:
-        name: A recipe, such as car-9; without it all are listed.
-        data: Folder of data sets; default: $ARGUS_SHARED/data, else shared/data.
-        train_minutes: Of training, where the thesis' tables are made of a model trained here.
-    """
-    from argus.suite import reproduce as suite
-
-    asked: dict[str, Any] = {"out": out, "data": data, "model": model.config()}
-    if name is not None:
-        result = suite.reproduce(name, minutes=train_minutes, fresh=fresh, **asked)
-        return output.show(result, as_json=json)
-    listed = suite.recipes(**asked)
-    output.print_json(listed) if json else output.print_lines(suite.listed_lines(listed))

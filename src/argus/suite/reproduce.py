@@ -16,7 +16,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 
@@ -25,10 +25,12 @@ from argus.data.reading import read_toml
 from argus.data.writing import one_writer
 from argus.data.yaml_file import nearest
 from argus.errors import ArgusError, InputError
+from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
-from argus.llm.config import ChatConfig, LocalConfig
+from argus.llm.config import ChatConfig, LocalConfig, NamedModel
 from argus.progress import remark
+from argus.settings import Doc, Gt, Option
 from argus.suite.config import Suite
 from argus.suite.reading import Table, suite_of
 from argus.suite.requests import BenchmarkRequest, Figures, Measured, Place, which_measured
@@ -37,6 +39,9 @@ from argus.suite.tables import TABLES, write_table
 
 JOB = "reproduce"
 MINUTES = 4.0
+ReproducedData = Annotated[
+    Path | str | None, Doc("Folder of data sets; default: $ARGUS_SHARED/data, else shared/data.")
+]
 HOME = Path(str(files("argus.suite"))) / "published"
 ABOUT = ("title", "source", "note", "scale", "digits", "columns", "rows")
 
@@ -213,13 +218,14 @@ class ReproduceResult(Result):
 
 
 def recipes(
-    data: Path | str | None = None,
-    out: Path | str = "argus-out",
-    model: ChatConfig | LocalConfig | None = None,
+    data: ReproducedData = None,
+    out: o.Out = o.OUT,
+    model: NamedModel = None,
 ) -> list[dict[str, Any]]:
-    """Return all recipes, and how many cells of each are measured here. Nothing is run.
+    """List all recipes, with how many cells of each are measured here. Nothing is run.
 
-    model: as for `reproduce`. Keys of each:
+    They are the tables of four papers (ARGUS, SPIKE, the thesis on SEAL and MINDER, CAR), and the
+    figures of ARGUS. Of some cells only a run can tell.
 
     name, title: names of the recipe and of the table.
     source: paper and table.
@@ -232,20 +238,24 @@ def recipes(
 
 @one_writer
 def reproduce(
-    name: str,
+    name: Annotated[str, Option(argument="NAME")],
     *,
-    out: Path | str,
-    data: Path | str | None = None,
-    minutes: float = MINUTES,
-    model: ChatConfig | LocalConfig | None = None,
-    fresh: bool = False,
+    data: ReproducedData = None,
+    minutes: Annotated[float, Gt(0), Option(("--train-minutes",))] = MINUTES,
+    model: NamedModel = None,
+    out: o.Out = o.OUT,
+    fresh: o.Fresh = False,
 ) -> ReproduceResult:
-    """Measure a table of a paper, as far as models and data are here, beside the published one.
+    """Measure a published table as far as models and data are here, beside what was published.
 
-    name: of a recipe, such as "car-9" (see `recipes`). data: the folder of data sets that recipes
-    name, by default $ARGUS_SHARED/data, else shared/data. Results that take long are under
-    OUT/shared for all recipes. model: answers in tables of answers. Without it, no model is asked.
+    A cell that cannot be measured here has its reason. Nothing is downloaded, and no language model
+    is asked but the one of --model. Results that take long are under OUT/shared for all recipes.
+
     Raises InputError for an unknown recipe.
+
+    Args:
+        name: A recipe, such as car-9; argus research recipes lists them.
+        minutes: Of training, where the thesis' tables are made of a model trained here.
     """
     place, recipe = _open(name, Path(out), data, minutes, model)
     folder = ArtifactFolder(place.home, fresh=fresh)

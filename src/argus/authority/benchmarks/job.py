@@ -52,7 +52,7 @@ from argus.reports.section import MAX_ROWS, Section, Table, table
 from argus.retrievers.config import NAMES
 from argus.retrievers.names import input_path
 from argus.retrievers.opening import Answerer, answers_of
-from argus.settings import Doc, Option, Options, Seed
+from argus.settings import OUTPUT, Doc, Option, Options, Seed
 
 TABLE = "authority_questions"
 SECTION = "scoring"
@@ -175,12 +175,26 @@ def score_systems(
 
 
 def generate_benchmark(
-    name: str, *, out: Path | str, seed: int = 0, contaminated: bool = False, hint: bool = False
+    name: Annotated[str, Option(argument="NAME")],
+    *,
+    out: Annotated[Path | str, OUTPUT],
+    contaminated: bool = False,
+    hint: bool = False,
+    seed: Seed = 0,
 ) -> Benchmark:
-    """Make a synthetic benchmark and write it as a folder. The same seed gives the same bytes.
+    """Make a benchmark: corpus, questions, supersessions, judgements and rules.
 
-    hint: whether questions name the product or a party (Table 8). Raises InputError for an unknown
-    name, and for a folder that holds anything but a benchmark of ours.
+    The same seed gives the same files, to the byte. `argus research authority score --benchmark
+    OUT` reads them; the corpus alone is a BEIR corpus.
+
+    Raises InputError for an unknown name, and for a folder that holds anything but a benchmark of
+    ours.
+
+    Args:
+        name: finsuperqa, cvepatchqa or legalprecedentqa.
+        out: Folder for the benchmark.
+        contaminated: Some distractors get the scope that is asked about.
+        hint: Questions name the product or a party (Table 8; not finsuperqa).
     """
     benchmark = make_benchmark(name, seed, contaminated, hint)
     settings = {"contaminated": contaminated, "hint": hint}

@@ -26,6 +26,7 @@ STARTABLE = (
     "tune undo", "tune list", "tune apply write", "authority lint", "research authority score",
     "research authority generate", "research authority gap", "research authority harm",
     "authority propose", "authority accept", "research suite", "research reproduce",
+    "research recipes",
     "research scenarios needs", "research scenarios ablate", "research scenarios qa",
     "research scenarios study", "research scenarios preferences", "research scenarios distill",
     "research scenarios write", "research generative build", "research generative train",
