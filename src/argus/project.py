@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -16,11 +17,11 @@ from argus.commands import command, takes
 from argus.corpora import StoreCorpus, named
 from argus.data.fields import FieldNames, QrelsFields
 from argus.data.writing import write_whole
-from argus.encoders.config import EncoderConfig, as_config
+from argus.encoders.config import DEFAULT_MODEL, EncoderConfig, as_config
 from argus.errors import InputError
 from argus.health import Checked, ProjectParts, Trial
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.names import is_index
+from argus.retrievers.names import http_file, is_index
 from argus.settings import Option, check_settings, settings_of
 from argus.stores.spec import StoreConfig, asks_store, is_store
 
@@ -33,6 +34,19 @@ HEAD = """\
 # (argus COMMAND --help lists them); a value above all tables is for every command that has such an
 # option. Paths are as seen from where a command is run.
 """
+
+
+DOCUMENTS = (
+    "Where are the documents? A file (JSONL, CSV, TSV, Parquet), a BEIR folder,\n"
+    "or a store (KIND:PLACE/COLLECTION, such as qdrant:http://127.0.0.1:6333/docs)"
+)
+SEARCH = (
+    "What searches them? A model's name, FILE.py:NAME, http:FILE.yaml, a store,\n"
+    "or an index's folder"
+)
+MADE_BY = "Which model made the vectors of the store?"
+QUESTIONS = "Which questions are known? A file; Enter: none"
+JUDGEMENTS = "Which documents answer them? A file (BEIR or TREC); Enter: not judged"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +125,56 @@ def start_project(
     is_bad = ProjectResult(checks, config.to, "").bad
     following = command("doctor" if is_bad else "check", "--config", config.to)
     return ProjectResult(checks, config.to, following)
+
+
+def init(
+    parts: ProjectParts,
+    *,
+    columns: FieldNames | None = None,
+    asking: AskingConfig | None = None,
+    encoder: EncoderConfig | None = None,
+    config: ProjectConfig | None = None,
+) -> ProjectResult:
+    """Ask three questions, try what is named, write argus.toml, say what to run next.
+
+    Where --corpus is named, or there is no terminal, nothing is asked. Exit 2 where something that
+    was named does not work; the file is written all the same, to be mended.
+
+    Raises InputError as `start_project` does.
+    """
+    encoder, config = encoder or EncoderConfig(), config or ProjectConfig()
+    if parts.corpus is None and sys.stdin is not None and sys.stdin.isatty():
+        check_place(config)
+        parts, encoder = _asked_for(parts, encoder)
+    return start_project(parts, columns=columns, asking=asking, encoder=encoder, config=config)
+
+
+def _asked_for(parts: ProjectParts, encoder: EncoderConfig) -> tuple[ProjectParts, EncoderConfig]:
+    """Ask the three questions, except those that an option answers already."""
+    from typer import prompt
+
+    def path(question: str) -> Path | None:
+        text = prompt(question, default="", show_default=False).strip()
+        return Path(text) if text else None
+
+    corpus = named(prompt(DOCUMENTS).strip())
+    in_store = isinstance(corpus, StoreCorpus)
+    retriever = parts.retriever
+    if retriever is None:
+        default = str(corpus.store) if isinstance(corpus, StoreCorpus) else encoder.model
+        retriever = prompt(SEARCH, default=default).strip()
+        is_python = retriever.endswith(".py") or ".py:" in retriever
+        is_named = asks_store(retriever) or is_index(retriever) or http_file(retriever) is not None
+        if not is_python and not is_named:
+            encoder, retriever = replace(encoder, model=retriever), None
+    if (in_store or asks_store(retriever or "")) and encoder.model == DEFAULT_MODEL:
+        encoder = replace(encoder, model=prompt(MADE_BY, default=DEFAULT_MODEL).strip())
+    queries = parts.queries or path(QUESTIONS)
+    qrels = parts.qrels
+    if queries is not None and qrels is None:
+        qrels = path(JUDGEMENTS)
+    parts = replace(parts, corpus=corpus, retriever=retriever, queries=queries, qrels=qrels)
+    return parts, encoder
 
 
 def check_place(config: ProjectConfig) -> None:

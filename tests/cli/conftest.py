@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -33,8 +33,7 @@ DOCUMENTS = [
 """A ring: every document names the next, so each has two neighbours and nine neutrals."""
 
 
-@dataclass
-class Ran:
+class Ran(NamedTuple):
     code: object
     out: str
     err: str

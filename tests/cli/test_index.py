@@ -1,11 +1,7 @@
 import json
-import sys
 
 import numpy as np
 import pytest
-
-from argus.cli import explain, index
-from argus.cli.main import app, main
 
 CORPUS = [
     {"_id": "cat", "text": "Cats purr when they are content."},
@@ -14,26 +10,10 @@ CORPUS = [
 ]
 
 
-@pytest.fixture
-def argus(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
-    if "index" not in {group.name for group in app.registered_groups}:
-        app.add_typer(index.app, name="index")
-        app.command()(explain.explain)
-    (tmp_path / "c.jsonl").write_text("".join(json.dumps(d) + "\n" for d in CORPUS))
-    (tmp_path / "more.jsonl").write_text('{"_id": "sun", "text": "The sun is a star."}\n')
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["argus", *map(str, arguments)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return stopped.value.code or 0, captured.out, captured.err
-
-    return run
+@pytest.fixture(autouse=True)
+def corpora(jsonl, tmp_path):
+    jsonl(tmp_path / "c.jsonl", CORPUS)
+    jsonl(tmp_path / "more.jsonl", [{"_id": "sun", "text": "The sun is a star."}])
 
 
 def test_vectors_of_another_origin_are_warned_of_and_never_mixed(argus, tmp_path):

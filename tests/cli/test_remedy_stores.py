@@ -26,7 +26,7 @@ def store(minilm, tmp_path):
     [
         (("tune", "list"), "--index: neither --index nor --store"),
         (("tune", "list", "--index", "INDEX", "--store", "STORE"), "--index: --index and --store"),
-        (("tune", "list", "--index", "INDEX", "--into", "x"), "--into: is said of"),
+        (("tune", "list", "--index", "INDEX", "--into", "x"), "--into with --index"),
         (
             ("tune", "apply", "blend", "--index", "INDEX", "--store-id", "x"),
             "--store-id: is said of",
@@ -34,7 +34,7 @@ def store(minilm, tmp_path):
         (("tune", "apply", "blend", "--store", "STORE"), "--encoder: a store without its encoder"),
         (
             ("tune", "apply", "blend", "--store", "STORE", "--encoder", "m", "--queries", "q"),
-            "--queries: is said",
+            "--queries with --store",
         ),
         (("tune", "undo", "blend-1", "--store", "STORE"), "docs_argus: no record of remedy"),
         (

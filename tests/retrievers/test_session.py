@@ -16,7 +16,7 @@ from itertools import count
 
 import pytest
 
-from argus.cli.streams import show_remarks
+from argus.cli.output import show_remarks
 from argus.data.types import Query
 from argus.errors import ArgusError
 from argus.retrievers import session

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -63,11 +62,8 @@ def gate(
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, text())
-    if json:
-        outcomes = [asdict(outcome) for outcome in result.outcomes]
-        output.print_json({"verdict": result.verdict, "outcomes": outcomes})
-    elif printed:
+    if printed and not json:
         typer.echo(result.markdown(), nl=False)
     else:
-        output.print_lines(result.headline())
+        output.show(result, as_json=json)
     raise typer.Exit(result.exit_code)

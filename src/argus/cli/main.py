@@ -5,20 +5,15 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 
 from argus.cli import output
-from argus.cli.groups import HELP, Entry, lazy_group
-from argus.cli.streams import (
-    GONE,
-    INTERRUPTED,
-    escape_the_unprintable,
-    show_remarks,
-    takes_output,
-)
+from argus.cli.groups import HELP, Entry, Group, lazy_group
+from argus.commands import command
 from argus.errors import ArgusError
 from argus.extras import naming_extras
 from argus.hidden import without_known
@@ -43,7 +38,7 @@ def show_report(report: Path, as_json: bool) -> None:
 # All commands, in the order and under the headings of `argus --help`.
 COMMANDS = (
     Entry(
-        "init", "start:init", "Three questions, then argus.toml.", START,
+        "init", "argus.project:init", "Three questions, then argus.toml.", START,
         example="argus init --corpus docs.jsonl",
     ),
     Entry(
@@ -68,13 +63,13 @@ COMMANDS = (
         "--out judged/",
     ),
     Entry("tune", "tune:app", "Try what may help, keep it, undo it.", ANSWERS),
-    Entry("traffic", "traffic:app", "What people really ask, and how often it fails.", ANSWERS),
+    Entry("traffic", "main:traffic", "What people really ask, and how often it fails.", ANSWERS),
     Entry(
         "gate", "gate:gate", "Check results against bounds, for CI.", CURRENT,
         example="argus gate report/ --max-low-rps-share 0.5",
     ),
     Entry("authority", "authority:app", "Never serve a superseded document as current.", CURRENT),
-    Entry("index", "index:app", "Build and change indexes.", CURRENT),
+    Entry("index", "main:index", "Build and change indexes.", CURRENT),
     Entry(
         "serve", "serve:serve", "A page and a service over your results.", CURRENT,
         example="argus serve report/ --port 8765",
@@ -86,6 +81,58 @@ COMMANDS = (
     Entry("research", "research:app", "The methods of the papers, and large jobs.", RESEARCH),
 )  # fmt: skip
 
+
+def _search(_result: Any, given: Mapping[str, Any]) -> str:
+    return command("explain", "WORDS", "--index", given["out"])
+
+
+index = Group(
+    "Build and change indexes.",
+    entries=(
+        Entry(
+            "build", "argus.indexes.job:build_index", "Index every document of a corpus.",
+            example="argus index build --corpus docs.jsonl --out index/", then=_search,
+        ),
+        Entry(
+            "add", "argus.indexes.job:add_documents", "Add the documents of a corpus.",
+            example="argus index add --index index/ --corpus more.jsonl",
+        ),
+        Entry(
+            "delete", "argus.indexes.job:delete_documents", "Delete documents with their views.",
+            example="argus index delete d3 d4 --index index/",
+        ),
+        Entry(
+            "compact", "argus.indexes.job:compact_index", "Free the space of what was deleted.",
+            example="argus index compact --index index/",
+        ),
+    ),
+)  # fmt: skip
+
+
+def show_preview(lines: list[str], as_json: bool) -> None:
+    """Print how the first questions of a log are read."""
+    output.print_json(lines) if as_json else output.print_lines(lines)
+
+
+traffic = Group(
+    "What people really ask, and how often it fails.",
+    first="audit",
+    entries=(
+        Entry(
+            "audit", "argus.traffic.job:audit_traffic", "What people ask, and what came for it.",
+            example="argus traffic audit log.jsonl --corpus docs.jsonl --out traffic/",
+        ),
+        Entry(
+            "preview", "argus.traffic.reading:preview_log", "How a log is read, and no more.",
+            example="argus traffic preview log.jsonl", show=show_preview,
+        ),
+        Entry(
+            "judge", "argus.traffic.judging:judge_traffic", "How often it fails, of few grades.",
+            example="argus traffic judge queries.jsonl --run run.trec --corpus docs.jsonl "
+            "--out judged/",
+        ),
+    ),
+)  # fmt: skip
 app = typer.Typer(
     name="argus",
     cls=lazy_group(COMMANDS),
@@ -104,7 +151,7 @@ def root(
     if version:
         typer.echo(f"argus {__version__}")
         raise typer.Exit()
-    show_remarks()
+    output.show_remarks()
 
 
 # Environment variable: if set, an unexpected error is raised with its traceback.
@@ -119,17 +166,17 @@ def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 a gate failed, 2 could not measure."""
     gc.set_threshold(COLLECTED_EVERY)
     write_into_logs()
-    escape_the_unprintable()
+    output.escape_the_unprintable()
     try:
         with naming_extras():
             app()
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # who read it has gone: no verdict
-            sys.exit(GONE)
+            sys.exit(output.GONE)
         raise
     except KeyboardInterrupt:
         print("\nargus: stopped", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        sys.exit(output.INTERRUPTED)
     except MemoryError as error:
         _end(
             f"memory does not suffice ({error or 'for what is asked'}); what was written so far is "
@@ -138,8 +185,9 @@ def main() -> None:
     except ArgusError as error:
         _end(f"{error}")
     except OSError as error:
+        stream = "the system" if output.takes_output() else "the standard output"
         _end(
-            f"{_place(error)}: {error.strerror or error}; what was written "
+            f"{error.filename or stream}: {error.strerror or error}; what was written "
             "so far is whole. Mend that and run the same command again."
         )
     except BaseException as error:  # a bug: no pipeline must take it for a gate that failed (1)
@@ -150,13 +198,6 @@ def main() -> None:
             f"report it with what {TRACEBACK}=1 and the same command print; what was written so "
             "far is whole."
         )
-
-
-def _place(error: OSError) -> str:
-    """Name the file of a system error that does not name it."""
-    if error.filename:
-        return str(error.filename)
-    return "the system" if takes_output() else "the standard output"
 
 
 def _end(message: str) -> NoReturn:

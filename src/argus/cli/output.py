@@ -1,8 +1,12 @@
-"""Print a result: in words, with its verdict and the next command, or as JSON."""
+"""Print a result in words or as JSON, on streams whose characters and failures are minded."""
 
 from __future__ import annotations
 
+import io
 import json
+import logging
+import os
+import sys
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -10,12 +14,56 @@ from typing import Any
 
 import typer
 
-from argus.cli.streams import holds_all_characters
 from argus.errors import InputError
 from argus.hidden import LEAST_IN_FILES, without_known
-from argus.visible import visible_line
+from argus.visible import visible, visible_line
 
 SNIPPET = 160
+
+
+INTERRUPTED = 130  # after Ctrl-C, as shells have it: 128 and the signal's number
+GONE = 141  # the reader of the output has gone: 128 and SIGPIPE
+# Loggers whose INFO a person at the command line is to read.
+SPEAKERS = ("argus.retrievers.session", "argus.retrievers.results", "argus.traffic.job")
+
+
+class _Standing(logging.Handler):
+    """Writes to whatever the standard error is now: a progress bar may have put itself there."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(f"argus: {visible(without_known(record.getMessage()))}", file=sys.stderr, flush=True)
+
+
+def takes_output() -> bool:
+    """Return whether the standard output takes its text. If not, it leads nowhere from now on."""
+    try:
+        sys.stdout.flush()
+        return True
+    except OSError:  # at the end of the process it would be raised again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+
+
+def show_remarks() -> None:
+    """Show them from now on. A second call changes nothing."""
+    for name in SPEAKERS:
+        logger = logging.getLogger(name)
+        if not any(isinstance(handler, _Standing) for handler in logger.handlers):
+            logger.addHandler(_Standing())
+            logger.setLevel(logging.INFO)
+
+
+def escape_the_unprintable() -> None:
+    """Write an escape where the encoding of a stream lacks a character: none ends a command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def holds_all_characters() -> bool:
+    """Return whether the standard output needs no escapes: its encoding is one of Unicode."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return encoding.lower().replace("_", "-").startswith("utf")
 
 
 def show(result: Any, *, as_json: bool, then: str = "") -> None:

@@ -21,6 +21,7 @@ import typer
 from argus import commands
 from argus.cli import output
 from argus.cli.config import read_config
+from argus.cli.output import INTERRUPTED
 from argus.cli.places import (
     check_asking,
     check_characters,
@@ -32,7 +33,6 @@ from argus.cli.places import (
     with_columns,
     with_stores,
 )
-from argus.cli.streams import INTERRUPTED
 from argus.data.fields import QrelsFields, QrelsName
 from argus.errors import InputError
 from argus.jobs import options as o

@@ -16,7 +16,7 @@ from argus.commands import command
 from argus.devices import Device
 from argus.encoders.config import EncoderConfig
 from argus.errors import InputError
-from argus.evaluation.config import ChunkedCorpus
+from argus.evaluation.config import ChunkedCorpus, refuse_beside
 from argus.indexes.blend import Blend
 from argus.jobs import options as o
 from argus.remedies.config import SentenceSettings
@@ -65,7 +65,7 @@ class RemedyPlace:
             )  # fmt: skip
         if self.store is None:
             refuse_unread(self.opening)
-            refuse({"--into": self.into}, "a store (--store)")
+            refuse_beside("--index", "an index keeps its remedies itself", into=self.into)
 
     @property
     def folder(self) -> Path:
@@ -80,16 +80,6 @@ class RepairedPlace(RemedyPlace):
 
     index: Annotated[_Index, OUTPUT] = None
     into: Annotated[Into, Writes(collection_of)] = None
-
-
-def refuse(options: dict[str, object], of: str) -> None:
-    """Raise InputError for options of something that the command was not given."""
-    for name, value in options.items():
-        if value is not None:
-            raise InputError(
-                "is said of what is not there", expected=f"it beside {of}", fix="Leave it out.",
-                where=name,
-            )  # fmt: skip
 
 
 def show_rollback(note: dict[str, Any]) -> None:
@@ -202,7 +192,7 @@ def blend(
         out: Folder for the receipt; default: in the index; of a store: argus-out.
     """
     if place.store is not None:
-        refuse({"--queries": queries, "--qrels": qrels}, "an index (--index)")
+        refuse_beside("--store", "an index is judged", queries=queries, qrels=qrels)
         if encoder is None:
             raise InputError(
                 "a store without its encoder", expected="the model that made its vectors",
@@ -216,7 +206,7 @@ def blend(
             fields=chunks.fields, parent_field=chunks.parent_field, out=out or o.OUT,
         )  # fmt: skip
         return output.show(written, as_json=json)
-    refuse({"--document-prompt and the like": embedding}, "a store (--store)")
+    refuse_beside("--index", "an index names its encoder", **{"document-prompt": embedding})
     from argus.remedies.blend import blend_index
 
     result = blend_index(

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -139,6 +139,11 @@ class GateResult(Result):
     """All outcomes: bounds by check and folder, then the figures of a baseline."""
 
     outcomes: list[Outcome]
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The verdict and the outcomes as JSON."""
+        return {"verdict": self.verdict, "outcomes": [asdict(one) for one in self.outcomes]}
 
     def headline(self) -> Iterator[str]:
         """Yield a line per check, and the verdict."""
