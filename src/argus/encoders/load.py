@@ -2,8 +2,8 @@
 
 An index may come from anybody. Its `index.json` could have every question, and any variable of the
 environment, sent to any server, or code run that comes with a model. Options and configs are the
-caller's own word: an index may name
-anything named in this process, or in ARGUS_KEYS and ARGUS_CODE.
+caller's own word: an index may name anything named in this process, or in ARGUS_KEYS and
+ARGUS_CODE.
 """
 
 from __future__ import annotations

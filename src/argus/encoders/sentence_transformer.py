@@ -67,7 +67,8 @@ class ModelEncoder(ABC, Generic[R]):
 
     family: Family = "dense"
     similarities: Mapping[str, str]
-    pools_spans, has_tasks = False, False
+    pools_spans = False
+    has_tasks = False
 
     def __init__(
         self,
