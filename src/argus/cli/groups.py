@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from itertools import takewhile
+from pkgutil import resolve_name
 from typing import Any
 
 import typer
@@ -95,7 +95,7 @@ class Entry:
     def load(self) -> Any:
         """Return the command that typer makes of it. Its help opens with the example."""
         is_job = self.home.startswith("argus.")
-        command = _loaded(self.home if is_job else f"argus.cli.{self.home}")
+        command = resolve_name(self.home if is_job else f"argus.cli.{self.home}")
         if isinstance(command, Group):
             group: Any = typer.main.get_group(command)
             group.name = self.name
@@ -103,7 +103,7 @@ class Entry:
         if is_job:
             from argus.cli.signatures import command_of
 
-            cost = _loaded(self.estimate) if self.estimate else None
+            cost = resolve_name(self.estimate) if self.estimate else None
             command = command_of(command, self.then, self.show, cost)
         command.example = self.example
         paragraphs = (inspect.getdoc(command) or "").split("\n\n")
@@ -116,11 +116,6 @@ class Entry:
     def listed(self) -> TyperCommand:
         """Return its line in a list of commands."""
         return TyperCommand(self.name, help=self.help, rich_help_panel=self.panel)
-
-
-def _loaded(home: str) -> Any:
-    module, _, name = home.partition(":")
-    return getattr(import_module(module), name)
 
 
 class Loaded(Mapping[str, Any]):

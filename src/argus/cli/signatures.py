@@ -11,8 +11,8 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, is_dataclass
 from enum import Enum
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from types import NoneType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -350,8 +350,7 @@ def _own_value(setting: Setting, option: Any) -> Any:
         return None if setting.default is MISSING else setting.default
     setting.check(value)
     if setting.option.opened_by and value is not None:
-        module, _, name = setting.option.opened_by.partition(":")
-        return getattr(import_module(module), name)(value)
+        return resolve_name(setting.option.opened_by)(value)
     return value
 
 
@@ -384,16 +383,11 @@ def _one(setting: Setting, value: Any, option: Any) -> Any:
     except ValueError as error:
         several = ", separated by commas" if setting.many else ""
         kind = "whole numbers" if setting.kind is int else "numbers"
+        shown = None if setting.default is MISSING else _shown(setting)
+        example = next(iter(setting.choices), None) if shown is None else shown
         raise InputError(
             repr(option),
             expected=f"one of {', '.join(setting.choices)}" if setting.choices else kind + several,
-            fix=_example(setting),
+            fix="Correct it, or leave it out." if example is None else f"For example {example}.",
             where=setting.where,
         ) from error
-
-
-def _example(setting: Setting) -> str:
-    """Return how a value is mended: by the default, else by the first of the choices."""
-    shown = None if setting.default is MISSING else _shown(setting)
-    example = next(iter(setting.choices), None) if shown is None else shown
-    return "Correct it, or leave it out." if example is None else f"For example {example}."
