@@ -127,7 +127,11 @@ def build_kb(
         with open_given(engine or EngineConfig()) as running:
             assert running is not None
             record.runs_on(running)
-            work = _work_folder(folder, reading_key(source, config))
+            work = folder / WORK / reading_key(source, config)
+            for other in work.parent.iterdir() if work.parent.is_dir() else ():
+                if other != work:  # of another build
+                    shutil.rmtree(other)
+            work.mkdir(parents=True, exist_ok=True)
             read, damage = read_source(source, config, work, running, record)
             with record.timed("writing the shards"):
                 (folder / REPORT).unlink(missing_ok=True)  # it and words are of older shards
@@ -208,18 +212,6 @@ def _finished(folder: ArtifactFolder, key: str, words: Path | None) -> dict[str,
     if key_of_shards != key or not has_words or not (folder / REPORT).is_file():
         return None
     return summary
-
-
-def _work_folder(folder: ArtifactFolder, key: str) -> Path:
-    """Return where parts go. Those of another build are removed."""
-    home = folder / WORK
-    if home.is_dir():
-        for other in home.iterdir():
-            if other.is_dir() and other.name != key:
-                shutil.rmtree(other)
-    work = home / key
-    work.mkdir(parents=True, exist_ok=True)
-    return work
 
 
 @contextmanager
@@ -308,25 +300,21 @@ def outcomes(read: Mapping[str, Any], dropped: Mapping[str, Any]) -> list[tuple[
     rows of every input, as `KbResult` describes them.
     """
     aligned = read.get("aligned", {})
-    groups = [
-        (name, _aligned(aligned.get(kind), read.get(name, {})))
-        for name, kind in (("wikipedia", "pages"), ("wikidata", "items"))
-    ]
+    groups = []
+    for name, kind in (("wikipedia", "pages"), ("wikidata", "items")):
+        reasons = read.get(name, {})
+        if kind in aligned:  # reasons for dropping rows when they were read come last
+            lost = aligned[kind]["dropped"]
+            entities = aligned[kind]["read"] - sum(lost.values())
+            when_read = {reason: n for reason, n in reasons.items() if reason not in _ALIGNED_LATER}
+            reasons = {"entities": entities, **lost, **when_read}
+        groups.append((name, reasons))
     groups += [("source", read.get("source", {})), ("entities left out", dropped["entities"])]
     relations = {source: dict(reasons) for source, reasons in dropped["relations"].items()}
     if deprecated := read.get("wikidata", {}).get("deprecated"):
         relations.setdefault("wikidata", {})["deprecated"] = deprecated
     groups += [(f"{source} relations left out", n) for source, n in relations.items()]
     return [(name, reasons) for name, reasons in groups if reasons]
-
-
-def _aligned(fates: Mapping[str, Any] | None, read: Mapping[str, int]) -> Mapping[str, int]:
-    """Return the rows of a dump by outcome. Reasons for dropping them when read come last."""
-    if fates is None:
-        return read
-    dropped = fates["dropped"]
-    when_read = {reason: n for reason, n in read.items() if reason not in _ALIGNED_LATER}
-    return {"entities": fates["read"] - sum(dropped.values()), **dropped, **when_read}
 
 
 def write_words(kb: KnowledgeFolder, folder: Path, *, made_of: str) -> None:

@@ -157,7 +157,13 @@ class KbSources:
         if self.entities:
             return EntityRows(self.entities, fields=columns)
         if self.pages:
-            _check_apart(self.pages, out)
+            if out.resolve().is_relative_to(self.pages.resolve()):
+                raise InputError(
+                    "it is inside the folder of pages",
+                    expected="another place: it would be read as pages the next time",
+                    fix="Give an --out outside of --pages.",
+                    where=out,
+                )
             return PageFolder(self.pages)
         return Dumps(wikipedia=self.wikipedia, wikidata=self.wikidata)
 
@@ -205,13 +211,3 @@ class KbSources:
                     fix=f"Leave out {name}, or give the source that it is for.",
                     where=COMMAND,
                 )
-
-
-def _check_apart(pages: Path, out: Path) -> None:
-    if out.resolve().is_relative_to(pages.resolve()):
-        raise InputError(
-            "it is inside the folder of pages",
-            expected="another place: what is written would be read as pages the next time",
-            fix="Give an --out outside of --pages.",
-            where=out,
-        )

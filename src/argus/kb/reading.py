@@ -107,8 +107,14 @@ def check_source(source: Dumps | Source, config: KbConfig) -> None:
     if isinstance(source, Dumps):
         if source.wikipedia:
             site_of(source.wikipedia, config)
-        if source.wikidata:
-            _check_items(source.wikidata)
+        head = head_of(source.wikidata).lstrip(b"\xef\xbb\xbf \t\r\n") if source.wikidata else b"["
+        if not head.startswith((b"[", b"{")):
+            raise InputError(
+                f"begins with {head[:40].decode('utf-8', 'replace')!r}",
+                expected="a JSON dump: [, then one entity per line (latest-all.json.bz2 or .gz)",
+                fix="Take the JSON dump of Wikidata; an RDF one (.nt) goes to --triples.",
+                where=source.wikidata,
+            )
 
 
 def read_source(
@@ -159,18 +165,6 @@ def site_of(location: str, config: KbConfig) -> Site:
             where=location,
         )
     return site
-
-
-def _check_items(location: str) -> None:
-    """Raise InputError if it is not a JSON dump of Wikidata: an array or lines of objects."""
-    head = head_of(location).lstrip(b"\xef\xbb\xbf \t\r\n")
-    if not head.startswith((b"[", b"{")):
-        raise InputError(
-            f"begins with {head[:40].decode('utf-8', 'replace')!r}",
-            expected="a JSON dump: [, then one entity per line (latest-all.json.bz2 or .gz)",
-            fix="Take the JSON dump of Wikidata; an RDF one (.nt) goes to --triples.",
-            where=location,
-        )
 
 
 ReadRecords = Callable[[Iterator[bytes]], tuple[dict[str, pa.Table], dict[str, int]]]

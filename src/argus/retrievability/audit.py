@@ -26,7 +26,6 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Parts, Record, any_encoder, corpus_for, remove_parts, texts_cut
 from argus.knowledge import KnowledgeBase, KnowledgeSource, RelationGraph, ground, read_knowledge
 from argus.knowledge.base import ids_of
-from argus.knowledge.load import Knowledge
 from argus.measures.slices import (
     Slicing,
     Trials,
@@ -41,7 +40,7 @@ from argus.reports.section import MAX_ROWS, Section, naming, slices_table, table
 from argus.retrievability.audit_findings import describe_audit
 from argus.retrievability.config import AuditConfig
 from argus.retrievability.ranks import RESERVOIR_QUERIES, SCHEMA, PairRanks, ranker
-from argus.retrievability.rps import LOW, Scores
+from argus.retrievability.rps import LOW
 
 PART_QUERIES = 4 * RESERVOIR_QUERIES
 
@@ -123,7 +122,16 @@ def audit(
     settings = {**asdict(config), "relations": relations, "limit": limit}
     record = Record("audit", settings, knowledge.inputs)
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    slices = _entity_slicings(knowledge, config.by)
+    slices: Sequence[Slicing] = ()
+    if config.by:
+        documents = sorted(knowledge.documents, key=lambda document: document.id)
+        if not documents:
+            got, expected = "a knowledge base has no payload", "a corpus of documents"
+            raise InputError(got, expected=expected, fix="Leave it out.", where="--by")
+        places = {document.id: place for place, document in enumerate(documents)}
+        rows = [[places[id_]] if id_ in places else [] for id_ in ids_of(knowledge.base.entities)]
+        slices = [one.of(rows) for one in slicings(documents, config.by)]
+        del documents, places
     knowledge = replace(knowledge, documents=())  # millions, perhaps
     return audit_knowledge(
         knowledge.base, folder, encoder, config, record,
@@ -179,9 +187,19 @@ def audit_knowledge(
         relations = record.config.get("relations")
         with record.timed("scoring"):
             table, figures, scores = describe_audit(base, embedded, graph, ranks, config)
+            if slices:
+                items, values = measured[scores.measured], scores.rps[scores.measured]
+                low, high = (values < LOW).astype(np.float64), (values > 0.5).astype(np.float64)
+                trials = (
+                    Trials(f"RPS below {LOW:g}", items, low, is_bad=True),
+                    Trials("RPS above 0.5", items, high),
+                    Trials("mean RPS", items, values),
+                )
+                shares = slice_shares(slices, trials)
+                figures["slices"], shares = rank_slices([one.figures for one in slices], shares)
+                folder.write_table(SLICES, shares, csv=True)
             summary = {
                 **figures,
-                **_write_slices(folder, scores, measured, slices),
                 **record.of_store(),
                 "text_window": window,
                 "pooling": config.pooling if getattr(model, "pools_spans", True) else "sentence",
@@ -278,41 +296,6 @@ def begin_ranking(shared: dict[str, Any]) -> Callable[[range], PairRanks]:
     """Return, in a worker, the ranker of the related entities of a range of queries."""
     rank = ranker(**shared | {"device": check_device(shared["device"])})
     return lambda queries: rank(queries, None)
-
-
-def _entity_slicings(knowledge: Knowledge, fields: Sequence[str]) -> list[Slicing]:
-    """Return the slices of entities by fields of their documents. Of one without, "(none)".
-
-    An entity's document is the one of its id. Raises InputError for fields of a knowledge base on
-    disk, and as `argus.data.fields.payload_values` does.
-    """
-    if not fields:
-        return []
-    documents = sorted(knowledge.documents, key=lambda document: document.id)
-    if not documents:
-        got, expected = "a knowledge base has no payload", "a corpus of documents"
-        raise InputError(got, expected=expected, fix="Leave it out.", where="--by")
-    places = {document.id: place for place, document in enumerate(documents)}
-    rows = [[places[id_]] if id_ in places else [] for id_ in ids_of(knowledge.base.entities)]
-    return [one.of(rows) for one in slicings(documents, fields)]
-
-
-def _write_slices(
-    folder: ArtifactFolder, scores: Scores, measured: np.ndarray, slices: Sequence[Slicing]
-) -> dict[str, Any]:
-    """Write the table of shares by slice. Return the summary's part. slices: of all entities."""
-    if not slices:
-        return {}
-    items, values = measured[scores.measured], scores.rps[scores.measured]
-    trials = (
-        Trials(f"RPS below {LOW:g}", items, (values < LOW).astype(np.float64), is_bad=True),
-        Trials("RPS above 0.5", items, (values > 0.5).astype(np.float64)),
-        Trials("mean RPS", items, values),
-    )
-    fields = [one.figures for one in slices]
-    figures, shares = rank_slices(fields, slice_shares(slices, trials))
-    folder.write_table(SLICES, shares, csv=True)
-    return {"slices": figures}
 
 
 SLICES = "audit_slices"  # the table of shares: an exposure in the same folder has one, too

@@ -57,7 +57,13 @@ def describe_audit(
     headline = every[0]
     bands, terciles = rps.band(headline.rps), rps.tercile(headline.rps)
     states, reasons, why = _states(base, embedded, graph, headline, measured)
-    shown, projection = _project(embedded.vectors, headline, bands, config.seed)
+    shown, projection = np.flatnonzero(headline.measured), None
+    if len(shown) > PROJECTED:
+        rng = np.random.default_rng(config.seed)
+        shown = np.sort(rng.choice(shown, PROJECTED, replace=False))
+    vectors = embedded.vectors[shown]
+    if isinstance(vectors, np.ndarray):  # others are several vectors each
+        projection = project_bands(vectors, bands[shown], seed=config.seed)
     points = np.full((graph.n, 2), np.nan)
     if projection is not None:
         points[shown] = projection.points
@@ -79,7 +85,7 @@ def describe_audit(
 
     columns = {
         "id": pa.array(ids_of(base.entities), pa.string()),
-        "label": _labels(base),
+        "label": pa.array((entity.label for entity in base.entities), pa.string(), size=n),
         "rps": spread(headline.rps),
         "low": spread(headline.low),
         "high": spread(headline.high),
@@ -98,31 +104,72 @@ def describe_audit(
     }
     more = [(name, pa.float64()) for name in list(columns)[len(TABLE) :]]
     table = pa.table(columns, schema=pa.schema([*TABLE, *more]))
+    figures = _figures(base, graph, ranks, every, bands, terciles)
     numbers, first, times = np.unique(reasons, return_index=True, return_counts=True)
-    figures = {
-        **_setting(headline),
-        "entities": count_states(
-            {state: int((states == i).sum()) for i, state in enumerate(CODES)},
-            {why[numbers[i]]: int(times[i]) for i in np.argsort(first) if why[numbers[i]]},
-        ),
-        "bands": rps.count_bands(bands),
-        "terciles": {
-            "counts": rps.count_bands(terciles),
-            "low_up_to": _end(headline.rps[terciles == "low"], max),
-            "high_from": _end(headline.rps[terciles == "high"], min),
-        },
-        "pairs": _count_pairs(base, graph, ranks, headline.pairs_without_pool),
-        "settings": [_setting(scores) for scores in every],
-        **_curves(ranks, headline),
-        "reservoir": _reservoir(ranks, headline, config.reservoir_for(graph.n)),
-        "projection": None,
-    }
+    figures["entities"] = count_states(
+        {state: int((states == i).sum()) for i, state in enumerate(CODES)},
+        {why[numbers[i]]: int(times[i]) for i in np.argsort(first) if why[numbers[i]]},
+    )
+    size = config.reservoir_for(graph.n)
+    if size is not None and size < graph.n:
+        error = rps.reservoir_error(ranks, graph.n, k=headline.k, pool=headline.pool)
+        figures["reservoir"] = {"size": size, "mean_standard_error": error}
     if projection is not None:
         names = ("method", "accuracy", "majority")
         figures["projection"] = {name: getattr(projection, name) for name in names}
         if len(shown) < int(headline.measured.sum()):
             figures["projection"]["sample"] = len(shown)
     return table, figures, headline
+
+
+def _figures(
+    base: KnowledgeBase,
+    graph: RelationGraph,
+    ranks: PairRanks,
+    every: Sequence[rps.Scores],
+    bands: rps.Bands,
+    terciles: rps.Bands,
+) -> dict[str, Any]:
+    """Return the summary's figures of scores and pairs, and the curves over N and over k.
+
+    N is doubled from 100 on as far as 99% of the pairs allow: the population hardly changes.
+    """
+    headline, relations = every[0], base.relations
+    k, pool, n = headline.k, headline.pool, len(headline.rps)
+    counts, _ = np.histogram(headline.rps[headline.measured], bins=rps.HISTOGRAM_EDGES)
+    pools: set[int] = set()
+    if len(ranks):
+        largest = int(np.quantile(ranks.pool, 0.01, method="lower")) + 1
+        doubled = (100 << i for i in range(largest.bit_length()))
+        pools = {largest, pool, *(size for size in doubled if size < largest)}
+    pools = {size for size in pools if size >= k}
+    sampled = {} if base.targets is None else {"not_of_the_sample": graph.n_pairs - len(ranks)}
+    return {
+        **_setting(headline),
+        "entities": {},
+        "bands": rps.count_bands(bands),
+        "terciles": {
+            "counts": rps.count_bands(terciles),
+            "low_up_to": _end(headline.rps[terciles == "low"], max),
+            "high_from": _end(headline.rps[terciles == "high"], min),
+        },
+        "pairs": {
+            "related": relations.n_pairs,
+            "measured": len(ranks) - headline.pairs_without_pool,
+            "pool_too_small": headline.pairs_without_pool,
+            "without_vector": relations.n_pairs - graph.n_pairs,
+            **sampled,
+            "triples": relations.triples,
+            "self_loops": relations.self_loops,
+            "unknown_ids": relations.unknown,
+        },
+        "settings": [_setting(scores) for scores in every],
+        "histogram": {"edges": rps.HISTOGRAM_EDGES, "entities": counts.tolist()},
+        "curve_over_pool": rps.curve_over_pool(ranks, n, k=k, pools=sorted(pools)),
+        "curve_over_k": rps.curve_over_k(ranks, k_max=min(CURVE_K, pool), pool=pool),
+        "reservoir": None,
+        "projection": None,
+    }
 
 
 def _states(
@@ -154,19 +201,6 @@ def _states(
     return states, reasons, list(numbers)
 
 
-def _project(
-    rows: Rows, headline: rps.Scores, bands: rps.Bands, seed: int
-) -> tuple[npt.NDArray[np.int64], Projection | None]:
-    """Return which entities are projected, and where. None for rows that are no single vectors."""
-    shown = np.flatnonzero(headline.measured)
-    if len(shown) > PROJECTED:
-        shown = np.sort(np.random.default_rng(seed).choice(shown, PROJECTED, replace=False))
-    vectors = rows[shown]
-    if not isinstance(vectors, np.ndarray):
-        return shown, None
-    return shown, project_bands(vectors, bands[shown], seed=seed)
-
-
 def _displaced_by(
     base: KnowledgeBase,
     vectors: Rows,
@@ -189,11 +223,6 @@ def _displaced_by(
         )
         for x, above in zip(worst, rivals, strict=True)
     }
-
-
-def _labels(base: KnowledgeBase) -> pa.Array:
-    entities = base.entities
-    return pa.array((entity.label for entity in entities), pa.string(), size=len(entities))
 
 
 def _decode(codes: npt.NDArray[Any], names: Sequence[str]) -> pa.Array:
@@ -220,52 +249,6 @@ def _setting(scores: rps.Scores) -> dict[str, Any]:
 
 def _end(values: npt.NDArray[np.float64], of: Any) -> float | None:
     return round(float(of(values)), 6) if len(values) else None
-
-
-def _count_pairs(
-    base: KnowledgeBase, graph: RelationGraph, ranks: PairRanks, without_pool: int
-) -> dict[str, int]:
-    relations = base.relations
-    sampled = {} if base.targets is None else {"not_of_the_sample": graph.n_pairs - len(ranks)}
-    return {
-        "related": relations.n_pairs,
-        "measured": len(ranks) - without_pool,
-        "pool_too_small": without_pool,
-        "without_vector": relations.n_pairs - graph.n_pairs,
-        **sampled,
-        "triples": relations.triples,
-        "self_loops": relations.self_loops,
-        "unknown_ids": relations.unknown,
-    }
-
-
-def _curves(ranks: PairRanks, headline: rps.Scores) -> dict[str, Any]:
-    """Return the histogram of RPS, and its curves over N and over k.
-
-    N is doubled from 100 on as far as 99% of the pairs allow: the population hardly changes.
-    """
-    k, pool, n = headline.k, headline.pool, len(headline.rps)
-    counts, _ = np.histogram(headline.rps[headline.measured], bins=rps.HISTOGRAM_EDGES)
-    pools: set[int] = set()
-    if len(ranks):
-        largest = int(np.quantile(ranks.pool, 0.01, method="lower")) + 1
-        doubled = (100 << i for i in range(largest.bit_length()))
-        pools = {largest, pool, *(size for size in doubled if size < largest)}
-    return {
-        "histogram": {"edges": rps.HISTOGRAM_EDGES, "entities": counts.tolist()},
-        "curve_over_pool": rps.curve_over_pool(
-            ranks, n, k=k, pools=sorted(size for size in pools if size >= k)
-        ),
-        "curve_over_k": rps.curve_over_k(ranks, k_max=min(CURVE_K, pool), pool=pool),
-    }
-
-
-def _reservoir(ranks: PairRanks, headline: rps.Scores, size: int | None) -> dict[str, float] | None:
-    n = len(headline.rps)
-    if size is None or size >= n:
-        return None
-    error = rps.reservoir_error(ranks, n, k=headline.k, pool=headline.pool)
-    return {"size": size, "mean_standard_error": error}
 
 
 PROJECTED = 50_000  # entities that are projected: of more, a uniform sample; the report shows fewer

@@ -357,7 +357,19 @@ def section(folder: Path, summary: Summary) -> Section:
     """Build the exposure's section from misses.parquet: concentration, hubs, misses."""
     spread, parents = summary["concentration"], summary.get("parents")
     misses = read_table(folder / "misses.parquet").to_pylist()
-    tables = {"misses": _misses(misses), "hubs": _hubs(summary["hubs"])}
+    is_chunks = bool(misses) and "parent" in misses[0]
+    columns = {
+        "chunk" if is_chunks else "document": "text", "asked by": "text", "query": "text",
+        "rank": "count", "returned instead": "text",
+        **({"its document": "text", "the document's rank": "count"} if is_chunks else {}),
+    }  # fmt: skip
+    names = ["probe", "query", "rank", "displaced_by"]
+    names += ["parent", "parent_rank"] if is_chunks else []
+    rows = [
+        [naming(row["label"], row["id"]), *(row[name] for name in names)]
+        for row in misses[:MAX_ROWS]
+    ]
+    tables = {"misses": table(columns, rows, total=len(misses)), "hubs": _hubs(summary["hubs"])}
     brief = _come_back(summary, "")
     if parents is not None:
         tables["document_hubs"] = _hubs(parents["hubs"])
@@ -383,22 +395,6 @@ def _come_back(level: Summary, unit: str) -> str:
         if level[kind]["success_at_k"] is not None
     )
     return f"{backs} come back in the top {level['k']}; {never}" if backs else never
-
-
-def _misses(misses: Sequence[Mapping[str, Any]]) -> Table:
-    is_chunks = bool(misses) and "parent" in misses[0]
-    columns = {
-        "chunk" if is_chunks else "document": "text", "asked by": "text", "query": "text",
-        "rank": "count", "returned instead": "text",
-        **({"its document": "text", "the document's rank": "count"} if is_chunks else {}),
-    }  # fmt: skip
-    names = ["probe", "query", "rank", "displaced_by"]
-    names += ["parent", "parent_rank"] if is_chunks else []
-    rows = [
-        [naming(row["label"], row["id"]), *(row[name] for name in names)]
-        for row in misses[:MAX_ROWS]
-    ]
-    return table(columns, rows, total=len(misses))
 
 
 def _hubs(hubs: Sequence[Mapping[str, Any]]) -> Table:

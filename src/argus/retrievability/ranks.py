@@ -13,7 +13,7 @@ Callers order entities by id, so ties break by id.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -183,7 +183,17 @@ def ranker(
     workers = (workers or available_cores()) if device == "cpu" else 1
     room = WORKING_BYTES // (4 * max(size or n, 1) * workers)
     step = block or max(1, min(BLOCK_QUERIES if size is None else RESERVOIR_QUERIES, room))
-    count = _counter(vectors, graph, device, unit=unit)
+    count: Count
+    if isinstance(vectors, np.ndarray):
+        rows, dim = np.ascontiguousarray(vectors, np.float32), vectors.shape[1]
+        parts = (rows[i : i + CHECKED_ROWS] for i in range(0, len(rows), CHECKED_ROWS))
+        bound = rounding_bound(dim) if unit else product_bound(dim, max(map(reach_of, parts)) ** 2)
+        if device == "cpu":
+            count = _vector_counter(rows, graph, bound)
+        else:
+            count = _torch_counter(rows, graph, device.removeprefix("torch:"), bound)
+    else:
+        count = _rows_counter(vectors, graph)
 
     def rank(queries: range, advance: Callable[[int], None] | None = None) -> PairRanks:
         def rank_chunk(chunk: range) -> PairRanks:
@@ -193,7 +203,13 @@ def ranker(
                 advance(len(chunk))
             return part
 
-        chunks = [*_chunks(queries, step, None if size is None else RESERVOIR_QUERIES)]
+        chunks, start = [], queries.start
+        while start < queries.stop:
+            stop = min(start + step, queries.stop)
+            if size is not None:  # queries of a chunk share a reservoir
+                stop = min(stop, (start // RESERVOIR_QUERIES + 1) * RESERVOIR_QUERIES)
+            chunks.append(range(start, stop))
+            start = stop
         # Each worker multiplies on one BLAS thread and counts on the same core: no core waits.
         threads = 1 if workers > 1 else None
         with threadpool_limits(threads, "blas"), ThreadPoolExecutor(workers) as pool:
@@ -206,27 +222,6 @@ def draw_reservoir(n: int, size: int, query: int, seed: int) -> np.ndarray:
     """Return the sorted candidates (int32, shape (size,)) of the reservoir that `query` uses."""
     rng = np.random.default_rng([seed, query // RESERVOIR_QUERIES])
     return np.sort(rng.choice(n, size, replace=False)).astype(np.int32)
-
-
-def _chunks(queries: range, block: int, boundary: int | None) -> Iterator[range]:
-    start = queries.start
-    while start < queries.stop:
-        stop = min(start + block, queries.stop)
-        if boundary is not None:
-            stop = min(stop, (start // boundary + 1) * boundary)
-        yield range(start, stop)
-        start = stop
-
-
-def _counter(rows: Rows, graph: RelationGraph, device: str, *, unit: bool) -> Count:
-    if not isinstance(rows, np.ndarray):
-        return _rows_counter(rows, graph)
-    vectors, dim = np.ascontiguousarray(rows, np.float32), rows.shape[1]
-    parts = (vectors[i : i + CHECKED_ROWS] for i in range(0, len(vectors), CHECKED_ROWS))
-    bound = rounding_bound(dim) if unit else product_bound(dim, max(map(reach_of, parts)) ** 2)
-    if device == "cpu":
-        return _vector_counter(vectors, graph, bound)
-    return _torch_counter(vectors, graph, device.removeprefix("torch:"), bound)
 
 
 def _vector_counter(vectors: FloatArray, graph: RelationGraph, bound: float) -> Count:

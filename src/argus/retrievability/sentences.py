@@ -63,35 +63,23 @@ def hold_out(
         if len(spans) < 2:
             reasons[position] = "fewer than two sentences"
             continue
-        held = _drawn(document, position, spans, per_document, seed)
+        texts = [text[span.start : span.end] for span in spans]
+        times = Counter(texts)
+        once = [i for i, t in enumerate(texts) if times[t] == 1 and len(t.split()) >= MIN_WORDS]
+        own = int.from_bytes(content_hash(document.id, size=8), "little")
+        held: dict[int, HeldOut] = {}
+        for place in np.random.default_rng([seed, own]).permutation(len(once)):
+            i = once[place]
+            before, after = text[: spans[i].start].rstrip(), text[spans[i].end :].lstrip()
+            rest = replace(document, text=f"{before} {after}".strip()).content
+            if texts[i] not in rest:
+                held[i] = HeldOut(position, texts[i], rest)
+            if len(held) == per_document:
+                break
         if not held:
             reasons[position] = f"no sentence of at least {MIN_WORDS} words that stands once"
-        sentences += held
+        sentences += [held[i] for i in sorted(held)]
     return sentences, reasons
-
-
-def _drawn(
-    document: Document, position: int, spans: Sequence[Span], n: int, seed: int
-) -> list[HeldOut]:
-    """Draw sentences that stand once, in their order. Only drawn documents are copied."""
-    texts = [document.text[span.start : span.end] for span in spans]
-    times = Counter(texts)
-    once = [i for i, t in enumerate(texts) if times[t] == 1 and len(t.split()) >= MIN_WORDS]
-    rng = np.random.default_rng([seed, int.from_bytes(content_hash(document.id, size=8), "little")])
-    held: dict[int, HeldOut] = {}
-    for i in (once[place] for place in rng.permutation(len(once))):
-        rest = _without(document, spans[i])
-        if texts[i] not in rest:
-            held[i] = HeldOut(position, texts[i], rest)
-        if len(held) == n:
-            break
-    return [held[i] for i in sorted(held)]
-
-
-def _without(document: Document, span: Span) -> str:
-    before, after = document.text[: span.start].rstrip(), document.text[span.end :].lstrip()
-    rest = f"{before} {after}".strip()
-    return replace(document, text=rest).content
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:

@@ -164,7 +164,12 @@ class Guard:
             or await self._read(receive, headers, MAX_BODY if is_member else STRANGER_BYTES)
         )
         if isinstance(body, bytes):
-            await self.app(scope, _replayed(body, receive), answer)
+            whole: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+            async def next_message() -> Message:  # the body that has been read, then all further
+                return whole.pop() if whole else await receive()
+
+            await self.app(scope, next_message, answer)
         elif body is not None:
             await body(scope, receive, answer)
 
@@ -238,13 +243,3 @@ def _is_same_origin(headers: Headers) -> bool:
         return origin is None or urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
     except ValueError:  # such as http://[
         return False
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Return a function that hands on a body that has been read, then all further messages."""
-    whole: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def next_message() -> Message:
-        return whole.pop() if whole else await receive()
-
-    return next_message

@@ -83,28 +83,23 @@ def read_audit(folder: Path) -> Audited:
     if not rows:
         fix = "See in its report why; then audit again."
         raise InputError("no entity in it has a score", expected=expected, fix=fix, where=table)
-    return Audited(
-        ids=ids, labels=[row["label"] for row in rows], rps=rps, related=related, keys=keys,
-        vectors=_vectors(store, fingerprint, keys), fingerprint=fingerprint, pooling=pooling,
-        k=k, pool=pool, origin=origin,
-    )  # fmt: skip
-
-
-def _vectors(path: Path, fingerprint: str, keys: list[bytes]) -> FloatArray:
-    again = f"Put it back. Or: {AGAIN[0].lower()}{AGAIN[1:]}"
-    header = read_header(path)
+    header, again = read_header(store), f"Put it back. Or: {AGAIN[0].lower()}{AGAIN[1:]}"
     if header is None:
         raise InputError(
             "the store of the audit's vectors is not there",
-            expected="the folder that the audit wrote them into", fix=again, where=path,
+            expected="the folder that the audit wrote them into", fix=again, where=store,
         )  # fmt: skip
-    with EmbeddingStore(path, fingerprint=fingerprint, dim=header["dim"]) as store:
-        if missing := int((store.rows(keys) < 0).sum()):
+    with EmbeddingStore(store, fingerprint=fingerprint, dim=header["dim"]) as stored:
+        if missing := int((stored.rows(keys) < 0).sum()):
             raise InputError(
                 f"lacks the vectors of {missing} of {len(keys)} scored entities",
-                expected="every vector that the audit scored", fix=AGAIN, where=path,
+                expected="every vector that the audit scored", fix=AGAIN, where=store,
             )  # fmt: skip
-        return store.gather(keys)
+        vectors = stored.gather(keys)
+    return Audited(
+        ids=ids, labels=[row["label"] for row in rows], rps=rps, related=related, keys=keys,
+        vectors=vectors, fingerprint=fingerprint, pooling=pooling, k=k, pool=pool, origin=origin,
+    )  # fmt: skip
 
 
 def split_entities(
@@ -165,19 +160,16 @@ def measure(labels: Floats, predicted: Floats) -> Figures:
         )
         for average in ("macro", "weighted")
     )
-    return _rounded(
-        rmse=np.sqrt(np.mean(error**2)),
-        mae=np.abs(error).mean(),
-        pearson=pearsonr(labels, predicted).statistic if varies else None,
-        spearman=spearmanr(labels, predicted).statistic if varies else None,
-        macro_f1=macro[2],
-        macro_recall=macro[1],
-        macro_precision=macro[0],
-        weighted_precision=weighted[0],
-        weighted_f1=weighted[2],
-        accuracy=(truth == guess).mean(),
-    )
-
-
-def _rounded(**values: float | None) -> Figures:
-    return {n: None if value is None else round(float(value), 6) for n, value in values.items()}
+    figures = {
+        "rmse": np.sqrt(np.mean(error**2)),
+        "mae": np.abs(error).mean(),
+        "pearson": pearsonr(labels, predicted).statistic if varies else None,
+        "spearman": spearmanr(labels, predicted).statistic if varies else None,
+        "macro_f1": macro[2],
+        "macro_recall": macro[1],
+        "macro_precision": macro[0],
+        "weighted_precision": weighted[0],
+        "weighted_f1": weighted[2],
+        "accuracy": (truth == guess).mean(),
+    }
+    return {n: None if f is None else round(float(f), 6) for n, f in figures.items()}

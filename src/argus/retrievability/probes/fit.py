@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from argus.data.folders import ArtifactFolder
@@ -26,7 +25,7 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.progress import progress
 from argus.reports import write_report
-from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
+from argus.reports.figures import BAND_COLOURS, INK, framed
 from argus.reports.section import Section, table
 from argus.retrievability import rps
 from argus.retrievability.config import ProbeConfig
@@ -201,7 +200,8 @@ def fit_probe(
     with record.timed("reporting"):
         probe, summary = _conclude(audited, parts, trials, best, config)
         save_probe(probe, folder / HOME)
-        folder.write_table("trials", _trials_table(trials))
+        rows = [asdict(one) | {"parameters": json.dumps(one.parameters)} for one in trials]
+        folder.write_table("trials", pa.Table.from_pylist(rows).drop_columns(["key"]))
         test = np.flatnonzero(split == TEST)
         folder.write_table("predictions", _predictions_table(audited, test, probe))
     folder.write_results("probe", summary, record.manifest(summary["entities"]))
@@ -328,18 +328,6 @@ def _conclude(
     }
 
 
-def _trials_table(trials: Sequence[Trial]) -> pa.Table:
-    """Return one row per setting of the grid that was tried.
-
-    family: ridge, xgboost, mlp or distilled.
-    parameters: its settings, as JSON.
-    validation_rmse: RMSE on the validation entities.
-    iterations: steps or trees of the fit.
-    """
-    rows = [asdict(trial) | {"parameters": json.dumps(trial.parameters)} for trial in trials]
-    return pa.Table.from_pylist(rows).drop_columns(["key"])
-
-
 def _predictions_table(audited: Audited, test: np.ndarray, probe: Probe) -> pa.Table:
     """Return one row per entity of the test split, which no trial saw.
 
@@ -401,29 +389,9 @@ def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     """Build the section of a fit from predictions.parquet: families, and calibration."""
     rows = read_table(folder / "predictions.parquet", columns=["rps", "predicted"])
     measured, predicted = rows["rps"].to_numpy(), rows["predicted"].to_numpy()
-    families = table(
-        {"probe": "text", **dict.fromkeys((long for _, long in MEASURES.values()), "text")},
-        [
-            [row["family"], *(_digits(row["test"][name]) for name in MEASURES)]
-            for row in summary["table"]
-        ],
-    )
-    return Section(
-        {"probe_density": _density(measured, predicted)},
-        {"probe": families},
-        f"{summary['family']}: predicted and measured RPS of held-out entities correlate at "
-        f"{_digits(summary['test']['pearson'])} (Pearson), RMSE {summary['test']['rmse']:.3f}",
-    )
-
-
-def _digits(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def _density(labels: npt.NDArray[np.float64], predicted: npt.NDArray[np.float64]) -> Figure:
-    """Joint density of predicted (x) and measured (y) RPS. On the diagonal they agree."""
+    # Joint density of predicted (x) and measured (y) RPS. On the diagonal they agree.
     edges = np.linspace(0, 1, CELLS + 1)
-    counts, _, _ = np.histogram2d(labels, predicted, bins=[edges, edges])
+    counts, _, _ = np.histogram2d(measured, predicted, bins=[edges, edges])
     middles = ((edges[:-1] + edges[1:]) / 2).round(4).tolist()
     heat = {
         "type": "heatmap", "x": middles, "y": middles,
@@ -438,6 +406,23 @@ def _density(labels: npt.NDArray[np.float64], predicted: npt.NDArray[np.float64]
         "type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "line": DOTTED,
         "hoverinfo": "skip", "showlegend": False,
     }  # fmt: skip
-    return framed(
+    density = framed(
         [heat, diagonal], "predicted RPS", "measured RPS", {}, xrange=[0, 1], yrange=[0, 1]
     )
+    families = table(
+        {"probe": "text", **dict.fromkeys((long for _, long in MEASURES.values()), "text")},
+        [
+            [row["family"], *(_digits(row["test"][name]) for name in MEASURES)]
+            for row in summary["table"]
+        ],
+    )
+    return Section(
+        {"probe_density": density},
+        {"probe": families},
+        f"{summary['family']}: predicted and measured RPS of held-out entities correlate at "
+        f"{_digits(summary['test']['pearson'])} (Pearson), RMSE {summary['test']['rmse']:.3f}",
+    )
+
+
+def _digits(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

@@ -292,7 +292,13 @@ def fit_distilled(
         ]
         for i in range(teachers)
     ]
-    points = _points_between(rows, POINTS * len(rows), seed)
+    rng, n = np.random.default_rng(seed), POINTS * len(rows)
+    one, other = rng.integers(0, len(rows), (2, n))
+    share, lengths = rng.random((n, 1), np.float32), np.linalg.norm(rows, axis=1, keepdims=True)
+    # Each point is on the way from a row to another, as long as rows are there.
+    between = unit_rows(share * rows[one] + (1 - share) * rows[other])
+    between *= share * lengths[one] + (1 - share) * lengths[other]
+    points = np.asarray(between, np.float32)
     answers = np.mean([np.clip(network.predict(points), 0, 1) for network in networks], axis=0)
     kernel = kernel_ridge(unit_rows(rows), labels, unit_rows(points), seed)
     taught = points, (answers + np.clip(kernel, 0, 1)) / 2
@@ -332,17 +338,6 @@ def _gaussian(one: npt.NDArray[np.float32], other: npt.NDArray[np.float32]) -> A
     np.maximum(squares, 0, out=squares)
     squares *= -GAMMA
     return np.exp(squares, out=squares)
-
-
-def _points_between(vectors: npt.NDArray[np.float32], n: int, seed: int) -> npt.NDArray[np.float32]:
-    """Return n points, each on the way from a row to another, as long as rows are there."""
-    rng = np.random.default_rng(seed)
-    one, other = rng.integers(0, len(vectors), (2, n))
-    share = rng.random((n, 1), np.float32)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    points = share * vectors[one] + (1 - share) * vectors[other]
-    points = unit_rows(points) * (share * lengths[one] + (1 - share) * lengths[other])
-    return np.asarray(points, np.float32)
 
 
 def validation_rmse(model: Any, validation: Split) -> float:

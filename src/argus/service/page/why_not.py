@@ -19,7 +19,6 @@ from argus.explanation.evidence import Cause, Explanation, Finding, Verdict
 from argus.explanation.job import explain
 from argus.indexes.header import IndexSpec
 from argus.indexes.lexical import LONG_WORD, Analyzer
-from argus.indexes.retriever import IndexRetriever
 from argus.service.page.indexes import (
     Warm,
     WarmIndexes,
@@ -85,12 +84,7 @@ def why_not(page: PageOf, warm: Warm, q: Words = "", doc: Words = "", k: K = 10)
     if page.is_part:
         part = "why_not_lacking.html.j2" if lacking else part
         return page.part(part, answer=answer, lacking=lacking, **asking)
-    examples = _failed_questions(page.path) if lacking and page.path else []
-    if spec is not None and examples:
-        try:
-            examples = _failing_now(examples, warm.retriever(spec))
-        except ArgusError:  # a question raises it again
-            examples = []
+    examples = _failed_questions(page.path, spec, warm) if lacking and page.path else []
     return page.render(
         "why_not.html.j2", part=part, answer=answer, lacking=lacking,
         searched=str(spec or service.searcher.name), examples=examples[:MAX_EXAMPLES],
@@ -195,10 +189,11 @@ def _group_findings(
     return [group for group in groups if group[1]]
 
 
-def _failed_questions(folder: Path) -> Rows:
+def _failed_questions(folder: Path, spec: IndexSpec | None, warm: WarmIndexes) -> Rows:
     """Return questions whose document was not in the first DEPTH when a job asked them.
 
-    Judged ones come first, then the nearest. rank: of the document, None where it did not come.
+    Judged ones come first, then the nearest. rank: of the document, None where it did not come. Of
+    an index, those that fail in it as it is, with their ranks, until enough do.
     """
     failed: Rows = []
     for name, question, target in SOURCES:
@@ -212,23 +207,22 @@ def _failed_questions(folder: Path) -> Rows:
             if row["rank"] is None or row["rank"] > DEPTH
         ]  # fmt: skip
         failed += sorted(own, key=lambda row: row["rank"] or 10**9)[:MAX_ASKED]
-    return failed[:MAX_ASKED]
-
-
-def _failing_now(candidates: Rows, retriever: IndexRetriever) -> Rows:
-    """Return the questions that fail in an index as it is, with their ranks, until enough do."""
+    failed = failed[:MAX_ASKED]
+    if spec is None or not failed:
+        return failed
     failing: Rows = []
-    for start in range(0, len(candidates), AT_ONCE):
-        batch = candidates[start : start + AT_ONCE]
-        topics = [Topic(str(i), row["question"]) for i, row in enumerate(batch)]
-        run = retriever.search(topics, DEEPEST)
-        for i, row in enumerate(batch):
-            places = {doc: place for place, doc in enumerate(run[str(i)], 1)}
-            rank = places.get(row["document"])
-            if rank is None or rank > DEPTH:
-                failing.append({**row, "rank": rank})
-        if len(failing) >= MAX_EXAMPLES:
-            break
+    try:
+        retriever = warm.retriever(spec)
+        while failed and len(failing) < MAX_EXAMPLES:
+            batch, failed = failed[:AT_ONCE], failed[AT_ONCE:]
+            topics = [Topic(str(i), row["question"]) for i, row in enumerate(batch)]
+            run = retriever.search(topics, DEEPEST)
+            for i, row in enumerate(batch):
+                places = {doc: place for place, doc in enumerate(run[str(i)], 1)}
+                row["rank"] = places.get(row["document"])
+            failing += [row for row in batch if row["rank"] is None or row["rank"] > DEPTH]
+    except ArgusError:  # a question raises it again
+        return []
     return failing
 
 
