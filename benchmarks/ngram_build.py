@@ -35,7 +35,7 @@ from argus.generative.index.segment import make_segment, write_segment
 from benchmarks.ngram_build import inputs, resident_bytes
 manifest = read_manifest(Path(sys.argv[1]))
 border, size = manifest.border, manifest.size
-held = open_segment(Path(sys.argv[1]) / "segments" / "0001", size)
+held = open_segment(Path(sys.argv[1]) / "segments" / "0001")
 make_segment([inputs(held, 50)], border, size)  # compiles
 given = [inputs(held, held.n_documents)]
 before = resident_bytes("VmRSS", reset_peak=True)

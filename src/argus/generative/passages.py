@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from argus.data.documents import EXPANSIONS, file_in, rows_by_document
 from argus.data.provenance import content_hash
-from argus.data.rows import Row, pick_field, whole_characters
+from argus.data.rows import pick_field, whole_characters
 from argus.data.types import Document, IntArray
 from argus.errors import InputError
 from argus.generative.vocabulary import Vocabulary
@@ -29,12 +29,9 @@ BLOCK = 4096
 
 @dataclass
 class PassageCounts:
-    """Documents by outcome. empty_ids: those without any token, which are left out."""
+    """Documents without any token, which are left out, and tokens that stand for unknown text."""
 
     empty_ids: list[str] = field(default_factory=list)
-    title_only: int = 0
-    untitled: int = 0
-    with_queries: int = 0
     unknown_tokens: int = 0
 
 
@@ -79,50 +76,37 @@ def tokenized(
     """
     remaining = iter(documents)
     while block := list(islice(remaining, BLOCK)):
-        yield _block(block, vocabulary, pseudo_queries, titles, counts)
-
-
-def _block(
-    documents: Sequence[Document],
-    vocabulary: Vocabulary,
-    pseudo_queries: Mapping[str, Sequence[str]],
-    titles: bool,
-    counts: PassageCounts,
-) -> Passages:
-    queries_of = [list(pseudo_queries.get(d.id, ())) for d in documents]
-    heads = vocabulary.encode([d.title if titles else "" for d in documents])
-    bodies = vocabulary.encode([d.text for d in documents])
-    encoded = iter(vocabulary.encode([query for queries in queries_of for query in queries]))
-    passages: list[list[int]] = []
-    ids, splits, hashes = [], [], []
-    for document, head, body, queries in zip(documents, heads, bodies, queries_of, strict=True):
-        views = [tokens for tokens in islice(encoded, len(queries)) if tokens]
-        if not (head or body or views):
-            continue
-        tokens = [vocabulary.border, *head]
-        if titles:
-            tokens.append(vocabulary.title_end)
-        text_at = len(tokens)
-        tokens += body
-        splits.append((text_at, len(tokens)))
-        for view in views:
-            tokens += [vocabulary.query_start, *view, vocabulary.title_end]
-        counts.title_only += bool(head) and not body
-        counts.untitled += titles and not head
-        counts.with_queries += bool(views)
-        passages.append(tokens)
-        ids.append(document.id)
-        hashes.append(document_hash(document, queries))
-    flat = np.fromiter((t for tokens in passages for t in tokens), np.int32)
-    if vocabulary.unknown is not None:
-        counts.unknown_tokens += int((flat == vocabulary.unknown).sum())
-    return Passages(
-        ids,
-        flat,
-        np.cumsum([0, *map(len, passages)], dtype=np.int64),
-        np.array(splits, np.int32).reshape(-1, 2),
-        np.array(hashes, np.uint64).reshape(-1, 3),
-    )
+        queries_of = [list(pseudo_queries.get(d.id, ())) for d in block]
+        heads = vocabulary.encode([d.title if titles else "" for d in block])
+        bodies = vocabulary.encode([d.text for d in block])
+        encoded = iter(vocabulary.encode([query for queries in queries_of for query in queries]))
+        passages: list[list[int]] = []
+        ids, splits, hashes = [], [], []
+        for document, head, body, queries in zip(block, heads, bodies, queries_of, strict=True):
+            views = [tokens for tokens in islice(encoded, len(queries)) if tokens]
+            if not (head or body or views):
+                continue
+            tokens = [vocabulary.border, *head]
+            if titles:
+                tokens.append(vocabulary.title_end)
+            text_at = len(tokens)
+            tokens += body
+            splits.append((text_at, len(tokens)))
+            for view in views:
+                tokens += [vocabulary.query_start, *view, vocabulary.title_end]
+            passages.append(tokens)
+            ids.append(document.id)
+            hashes.append(document_hash(document, queries))
+        flat = np.fromiter((t for tokens in passages for t in tokens), np.int32)
+        if vocabulary.unknown is not None:
+            counts.unknown_tokens += int((flat == vocabulary.unknown).sum())
+        yield Passages(
+            ids,
+            flat,
+            np.cumsum([0, *map(len, passages)], dtype=np.int64),
+            np.array(splits, np.int32).reshape(-1, 2),
+            np.array(hashes, np.uint64).reshape(-1, 3),
+        )
 
 
 FIELDS = ("queries", "pseudo_queries")
@@ -140,11 +124,25 @@ def read_pseudo_queries(path: Path | str, *, coerce_ids: bool = False) -> dict[s
     query that is no text, and a document that comes twice. And where no row has a query.
     """
     path = file_in(Path(path), EXPANSIONS)
-    rows = {doc_id: _queries(row) for doc_id, row in rows_by_document(path, coerce_ids=coerce_ids)}
-    by_document = {doc_id: queries for doc_id, queries in rows.items() if queries}
+    by_document: dict[str, list[str]] = {}
+    for doc_id, row in rows_by_document(path, coerce_ids=coerce_ids):
+        field = next((name for name in FIELDS if row.values.get(name) is not None), None)
+        if field is None:
+            if _WITHOUT.isdisjoint(row.values):
+                pick_field(row, FIELDS, what="queries")
+            continue
+        value = row.values[field]
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            raise InputError(
+                f"{value!r:.60}", expected="a list of strings", fix=f"Write {_EXAMPLE}.",
+                where=row.at(field),
+            )  # fmt: skip
+        texts = (" ".join(whole_characters(one, row.at, field).split()) for one in value)
+        if queries := list(dict.fromkeys(filter(None, texts))):
+            by_document[doc_id] = queries
     if not by_document:
         raise InputError(
-            f"no pseudo-query in {len(rows):,} lines",
+            "no pseudo-query in it",
             expected=f"lines such as {_EXAMPLE}",
             fix="Check the path and the fields.",
             where=path,
@@ -157,15 +155,14 @@ def pseudo_queries_of(
     documents: Sequence[Document],
     *,
     coerce_ids: bool = False,
-) -> tuple[dict[str, list[str]], Path | None, int]:
-    """Return the pseudo-queries of the documents, the file that they were read from, and others.
+) -> tuple[dict[str, list[str]], Path | None]:
+    """Return the pseudo-queries of the documents, and the file that they were read from.
 
-    pseudo_queries: by document id, or a file or folder. None for none. The last: how many documents
-    with pseudo-queries are not among these. Raises InputError as `read_pseudo_queries` does, and
-    where none is.
+    pseudo_queries: by document id, or a file or folder. None for none. Raises InputError as
+    `read_pseudo_queries` does, and where no document has any.
     """
     if pseudo_queries is None:
-        return {}, None, 0
+        return {}, None
     file = None
     if not isinstance(pseudo_queries, Mapping):
         file = file_in(Path(pseudo_queries), EXPANSIONS)
@@ -181,20 +178,4 @@ def pseudo_queries_of(
             "too short.",
             where=file or "pseudo-queries",
         )
-    return known, file, len(pseudo_queries) - len(known)
-
-
-def _queries(row: Row) -> list[str]:
-    field = next((name for name in FIELDS if row.values.get(name) is not None), None)
-    if field is None:
-        if _WITHOUT.isdisjoint(row.values):
-            pick_field(row, FIELDS, what="queries")
-        return []
-    value = row.values[field]
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise InputError(
-            f"{value!r:.60}", expected="a list of strings", fix=f"Write {_EXAMPLE}.",
-            where=row.at(field),
-        )  # fmt: skip
-    texts = (" ".join(whole_characters(one, row.at, field).split()) for one in value)
-    return list(dict.fromkeys(filter(None, texts)))
+    return known, file

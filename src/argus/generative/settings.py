@@ -149,28 +149,19 @@ TRAINED = "bpe:"
 
 @dataclass(frozen=True, kw_only=True)
 class NgramBuildConfig:
-    """Settings of the build. titles: None means yes, or as in the index that you append to.
+    """Settings of the build.
 
     Attributes:
         tokenizer: Folder of a tokenizer, or of the model that will search; or bpe:SIZE, a
             byte-level one of so many tokens trained on the corpus.
-        titles: Whether titles stand in passages (the default, or as the index has them).
-        append: Add what is new in the corpus to the index in OUT, as a segment.
+        titles: Whether titles stand in passages.
     """
 
     tokenizer: str | None = None
-    titles: Annotated[bool | None, Option(("--titles/--no-titles",), default="")] = None
-    append: bool = False
+    titles: Annotated[bool, Option(("--titles/--no-titles",))] = True
 
     def __post_init__(self) -> None:
-        if self.append and self.tokenizer is not None:
-            raise InputError(
-                f"{self.tokenizer!r} with --append",
-                expected="none: an index keeps the tokenizer that it was built with",
-                fix="Leave --tokenizer out.",
-                where="--tokenizer",
-            )
-        if not self.append and not self.tokenizer:
+        if not self.tokenizer:
             raise InputError(
                 "no tokenizer",
                 expected="the folder of the model that will search, or bpe:SIZE",
@@ -178,6 +169,20 @@ class NgramBuildConfig:
                 "argus research generative train makes a model for it.",
                 where="--tokenizer",
             )
+        size = self.tokenizer.removeprefix(TRAINED)
+        if self.tokenizer.startswith(TRAINED) and not size.isdecimal():
+            raise InputError(
+                f"{self.tokenizer!r}",
+                expected=f"{TRAINED}SIZE, a whole number of tokens, or a folder",
+                fix=f"For example {TRAINED}8000.",
+                where="--tokenizer",
+            )
+
+    @property
+    def vocabulary_size(self) -> int | None:
+        """Tokens of a tokenizer that is trained on the corpus. None for one in a folder."""
+        name = self.tokenizer or ""
+        return int(name.removeprefix(TRAINED)) if name.startswith(TRAINED) else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,8 +18,6 @@ def corpus(tmp_path):
         ((), "argus: --tokenizer: no tokenizer; expected the folder of the model that will search"),
         (("--tokenizer", "bpe:x"), "argus: --tokenizer: 'bpe:x'; expected bpe:SIZE"),
         (("--tokenizer", "none"), "argus: none: no such folder; expected a folder with tokenizer"),
-        (("--append",), "argus: ix/ngrams: no n-gram index in it"),
-        (("--append", "--tokenizer", "bpe:300"), "argus: --tokenizer: 'bpe:300' with --append"),
         (
             ("--tokenizer", "bpe:300", "--pseudo-queries", "corpus.jsonl"),
             "argus: corpus.jsonl, line 1: no queries field",

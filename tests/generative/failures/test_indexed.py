@@ -7,8 +7,7 @@ import pytest
 from argus.data.types import Document
 from argus.generative.failures.measuring import indexed, lookup_of
 from argus.generative.failures.reading import Case, Passage, Positive
-from argus.generative.index import append, build_index
-from argus.generative.index.ngram_index import NgramIndex
+from argus.generative.index import build_index
 from argus.generative.vocabulary import train_vocabulary
 
 DOCUMENTS = [
@@ -87,14 +86,13 @@ def test_no_other_answer_is_called_cut(index, near, answers, k):
     assert indexed(case("where", answers, **near), index, k)["cut_answer"] is None
 
 
-def test_every_id_of_every_segment_is_found_and_no_other(tmp_path):
+def test_every_id_of_every_segment_is_found_and_no_other(tmp_path, monkeypatch):
     ids = [f"p{n}" for n in range(60)] + ["é\ud800", ""]
     random.Random(0).shuffle(ids)
     documents = [Document(id_, f"text {n}") for n, id_ in enumerate(ids)]
     folder = tmp_path / "i"
-    build_index(documents[:20], train_vocabulary(["text 1"], 270), folder)
-    append(folder, documents)
-    index = NgramIndex.open(folder)
+    monkeypatch.setattr("argus.generative.passages.BLOCK", 40)
+    index = build_index(documents, train_vocabulary(["text 1"], 270), folder, segment_tokens=1)
     assert len(index.segments) == 2
     lookup = lookup_of(index)
     assert [lookup.number_of_id(id_) for id_ in index.ids()] == list(range(62))

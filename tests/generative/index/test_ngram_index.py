@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from argus.data.types import Document
 from argus.errors import InputError
-from argus.generative.index import NgramIndex, append, build_index
+from argus.generative.index import NgramIndex, build_index
 from argus.generative.index.ngram_index import open_segment
 from argus.generative.index.segment import write_segment
 from argus.generative.vocabulary import train_vocabulary
@@ -131,7 +131,7 @@ def test_a_cut_array_is_an_error_that_names_it(tmp_path):
     path = tmp_path / "s" / "suffixes.npy"
     path.write_bytes(path.read_bytes()[:-4])
     with pytest.raises(InputError, match=r"suffixes\.npy.*--fresh"):
-        open_segment(tmp_path / "s", 4)
+        open_segment(tmp_path / "s")
 
 
 DOCUMENTS = [
@@ -163,7 +163,7 @@ def test_special_tokens_written_in_a_text_are_text(tmp_path, vocabulary):
     ("changed", "told"),
     [
         ([*DOCUMENTS[:4], Document("e", "Another text.")], r"1 changed \(e\)"),
-        ([*DOCUMENTS, Document("f", "More.")], r"1 new \(f\).*--append"),
+        ([*DOCUMENTS, Document("f", "More.")], r"1 new \(f\)"),
         (DOCUMENTS[1:], r"1 missing \(a\)"),
     ],
 )
@@ -173,19 +173,17 @@ def test_a_corpus_that_changed_is_refused_by_hash(tmp_path, vocabulary, changed,
         build_index(changed, vocabulary, tmp_path / "i")
 
 
-def test_appended_documents_answer_like_one_build(tmp_path, vocabulary):
-    build_index(DOCUMENTS[:2], vocabulary, tmp_path / "i")
-    changes = append(tmp_path / "i", DOCUMENTS)
-    assert (changes.new, changes.unchanged) == (["c", "e"], 2)
-    grown = NgramIndex.open(tmp_path / "i")
+def test_segments_answer_like_one(tmp_path, vocabulary, monkeypatch):
     whole = build_index(DOCUMENTS, vocabulary, tmp_path / "w")
-    assert len(grown.segments) == 2
-    assert grown.ids() == whole.ids()
+    monkeypatch.setattr("argus.generative.passages.BLOCK", 2)
+    parted = build_index(DOCUMENTS, vocabulary, tmp_path / "i", segment_tokens=1)
+    assert len(parted.segments) == 3
+    assert parted.ids() == whole.ids()
     for text in ("tower", "Tower", "The tower stands", "title", "."):
         ngram = vocabulary.encode([text])[0]
-        assert grown.count(ngram) == whole.count(ngram)
-        assert grown.documents(ngram).tolist() == whole.documents(ngram).tolist()
-        for a, b in zip(grown.continuations(ngram), whole.continuations(ngram), strict=True):
+        assert parted.count(ngram) == whole.count(ngram)
+        assert parted.documents(ngram).tolist() == whole.documents(ngram).tolist()
+        for a, b in zip(parted.continuations(ngram), whole.continuations(ngram), strict=True):
             assert a.tolist() == b.tolist()
 
 

@@ -1,6 +1,4 @@
 from .build import (
-    Changes as Changes,
-    append as append,
     build_index as build_index,
     check_corpus as check_corpus,
 )

@@ -1,11 +1,11 @@
-"""Build an n-gram index in a folder, and append to it by segments."""
+"""Build an n-gram index in a folder, segment by segment, and compare a corpus with one."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from argus.data.documents import check_unique
@@ -22,36 +22,12 @@ from argus.generative.index.ngram_index import (
     read_manifest,
 )
 from argus.generative.index.segment import make_segment, write_segment
-from argus.generative.passages import BLOCK, PassageCounts, Passages, document_hash, tokenized
-from argus.generative.vocabulary import Vocabulary, open_vocabulary
+from argus.generative.passages import BLOCK, PassageCounts, document_hash, tokenized
+from argus.generative.vocabulary import Vocabulary
 
 SEGMENT_TOKENS = 2**27
 """Tokens after which a segment is closed: bounds the memory of a build at about 3 GiB."""
 _NAMED = 3
-
-
-@dataclass(frozen=True)
-class Changes:
-    """Differences between documents and those of an index, by id."""
-
-    new: list[str]
-    changed: list[str]
-    missing: list[str]
-    unchanged: int
-
-    def __bool__(self) -> bool:
-        """Return whether anything differs."""
-        return bool(self.new or self.changed or self.missing)
-
-    def __str__(self) -> str:
-        parts = [
-            f"{len(ids):,} {what} ({', '.join(ids[:_NAMED])}{', ...' if len(ids) > _NAMED else ''})"
-            for what, ids in (
-                ("changed", self.changed), ("new", self.new), ("missing", self.missing),
-            )
-            if ids
-        ]  # fmt: skip
-        return ", ".join(parts)
 
 
 def build_index(
@@ -70,9 +46,9 @@ def build_index(
     documents, another tokenizer or other views, and where no document has a token.
     """
     check_plain_folder(folder)
-    queries = pseudo_queries or {}
+    queries, corpus = pseudo_queries or {}, list(documents)
     manifest = read_manifest(folder)
-    if manifest is None or not manifest.is_begun:
+    if manifest is None or not (manifest.finished or manifest.segments):
         folder.mkdir(parents=True, exist_ok=True)
         vocabulary.save(folder / TOKENIZER)
         manifest = Manifest(
@@ -94,66 +70,53 @@ def build_index(
                 fix="Give another --out, or build it again with --fresh.",
                 where=folder / FILE,
             )
-    corpus = list(documents)
-    if manifest.finished:
-        index = NgramIndex.open(folder)
-        check_corpus(index, corpus, queries)
-        return index
+    indexed: set[str] = set()
     if manifest.segments:  # the part written before a kill must still match
-        changes = compare(open_segments(folder, manifest), corpus, queries)
-        if changes.changed or changes.missing:
-            raise _changed(changes, folder)
-    _add(folder, manifest, corpus, vocabulary, queries, segment_tokens)
+        begun = open_segments(folder, manifest)
+        check_corpus(begun, corpus, queries, partial=not manifest.finished)
+        if manifest.finished:
+            return begun
+        indexed.update(begun.ids())
+    check_unique(corpus)
+    home, counts = folder / SEGMENTS, deepcopy(manifest.counts)
+    left = [d for d in corpus if d.id not in indexed]
+    tokens_of = tokenized(left, vocabulary, queries, titles=titles, counts=counts)
+    blocks = (block for block in tokens_of if block.ids)
+    while block := next(blocks, None):
+        passages, n = [block], len(block.tokens)
+        while n < segment_tokens and (block := next(blocks, None)):
+            passages.append(block)
+            n += len(block.tokens)
+        indexed.update(id_ for part in passages for id_ in part.ids)
+        name = f"{len(manifest.segments) + 1:04d}"
+        shutil.rmtree(home / name, ignore_errors=True)  # of a run that was killed while it wrote
+        write_segment(make_segment(passages, vocabulary.border, vocabulary.size), home / name)
+        manifest = replace(manifest, segments=(*manifest.segments, name), counts=deepcopy(counts))
+        manifest.write(folder)
+    if not manifest.segments:
+        raise InputError(
+            f"{len(corpus):,} documents, none with a title, a text or a pseudo-query",
+            expected="at least one passage with a token",
+            fix="Check the names of the columns (--text-field, --title-field).",
+            where="--corpus",
+        )
+    empty = [d.id for d in corpus if d.id not in indexed]
+    replace(manifest, finished=True, counts=replace(counts, empty_ids=empty)).write(folder)
     return NgramIndex.open(folder)
-
-
-def append(
-    folder: Path,
-    documents: Iterable[Document],
-    *,
-    pseudo_queries: Mapping[str, Sequence[str]] | None = None,
-    segment_tokens: int = SEGMENT_TOKENS,
-) -> Changes:
-    """Add new documents to an index, as a segment. Those it holds, unchanged, are passed over.
-
-    Returns the new and the known documents. Documents that the index holds and that are not given
-    stay. Raises InputError if one has changed since it was indexed: a segment is not rewritten.
-    """
-    check_plain_folder(folder)
-    corpus = list(documents)
-    queries = pseudo_queries or {}
-    index = NgramIndex.open(folder)
-    changes = compare(index, corpus, queries)
-    if changes.changed:
-        raise _changed(changes, folder)
-    manifest = read_manifest(folder)
-    assert manifest is not None
-    if changes.new:
-        vocabulary = open_vocabulary(folder / TOKENIZER)
-        _add(folder, manifest, corpus, vocabulary, queries, segment_tokens)
-    return changes
 
 
 def check_corpus(
     index: NgramIndex,
     documents: Sequence[Document],
     pseudo_queries: Mapping[str, Sequence[str]] | None,
+    *,
+    partial: bool = False,
 ) -> None:
     """Raise InputError unless the index was built from these documents.
 
-    pseudo_queries: None if they are not at hand. Then only titles and texts are compared.
+    pseudo_queries: None if they are not at hand. Then only titles and texts are compared. partial:
+    the index may lack documents. Documents without tokens are in no index.
     """
-    changes = compare(index, documents, pseudo_queries)
-    if changes:
-        raise _changed(changes, index.folder)
-
-
-def compare(
-    index: NgramIndex,
-    documents: Sequence[Document],
-    pseudo_queries: Mapping[str, Sequence[str]] | None,
-) -> Changes:
-    """Return how documents differ from those of an index. Without tokens, they are in neither."""
     columns = 2 if pseudo_queries is None else 3
     hashes = dict(zip(index.ids(), index.hashes()[:, :columns].tolist(), strict=True))
     unknown, changed = [], []
@@ -166,69 +129,21 @@ def compare(
             unknown.append((document.id, " ".join((title, document.text, *queries))))
         elif hashes[document.id] != list(document_hash(document, queries)[:columns]):
             changed.append(document.id)
-    new = []
-    for at in range(0, len(unknown), BLOCK):
+    new: list[str] = []
+    for at in range(0, 0 if partial else len(unknown), BLOCK):
         block = unknown[at : at + BLOCK]
         encoded = index.vocabulary.encode([text for _, text in block])
         new += [id_ for (id_, _), tokens in zip(block, encoded, strict=True) if tokens]
-    unchanged = len(hashes) - len(missing) - len(changed)
-    return Changes(new, changed, sorted(missing), unchanged)
-
-
-def _add(
-    folder: Path,
-    manifest: Manifest,
-    documents: Sequence[Document],
-    vocabulary: Vocabulary,
-    pseudo_queries: Mapping[str, Sequence[str]],
-    segment_tokens: int,
-) -> None:
-    """Write the documents that the manifest's segments lack, and mark the index as finished."""
-    home = folder / SEGMENTS
-    home.mkdir(exist_ok=True)
-    for stray in home.glob("[0-9][0-9][0-9][0-9]"):  # of a run that was killed while it wrote
-        if stray.name not in manifest.segments:
-            shutil.rmtree(stray)
-    indexed = set(open_segments(folder, manifest).ids()) if manifest.segments else set()
-    check_unique(documents)
-    counts = deepcopy(manifest.counts)
-    left = [d for d in documents if d.id not in indexed]
-    blocks = tokenized(left, vocabulary, pseudo_queries, titles=manifest.titles, counts=counts)
-    blocks = (block for block in blocks if block.ids)
-    while passages := list(_taken(blocks, segment_tokens)):
-        name = f"{len(manifest.segments) + 1:04d}"
-        segment = make_segment(passages, vocabulary.border, vocabulary.size)
-        indexed.update(id_ for part in passages for id_ in part.ids)
-        write_segment(segment, home / name)
-        manifest = manifest.with_segment(name, segment.identity, deepcopy(counts))
-        manifest.write(folder)
-    ids = dict.fromkeys([*counts.empty_ids, *(d.id for d in documents)])
-    counts.empty_ids = [id_ for id_ in ids if id_ not in indexed]
-    if not manifest.segments:
+    differences = {"changed": changed, "new": new, "missing": sorted(missing)}
+    told = [
+        f"{len(ids):,} {what} ({', '.join(ids[:_NAMED])}{', ...' if len(ids) > _NAMED else ''})"
+        for what, ids in differences.items()
+        if ids
+    ]
+    if told:
         raise InputError(
-            f"{len(documents):,} documents, none with a title, a text or a pseudo-query",
-            expected="at least one passage with a token",
-            fix="Check the names of the columns (--text-field, --title-field).",
-            where="--corpus",
+            f"the corpus is not the one that was indexed: {', '.join(told)}",
+            expected="the same ids, titles, texts and pseudo-queries",
+            fix="Build it again with --fresh.",
+            where=index.folder,
         )
-    replace(manifest, finished=True, counts=counts).write(folder)
-
-
-def _taken(blocks: Iterator[Passages], most: int) -> Iterator[Passages]:
-    """Yield the next blocks, until they have about `most` tokens."""
-    tokens = 0
-    while tokens < most and (block := next(blocks, None)) is not None:
-        tokens += len(block.tokens)
-        yield block
-
-
-def _changed(changes: Changes, folder: Path | None) -> InputError:
-    fix = "Build it again with --fresh"
-    if changes.new and not (changes.changed or changes.missing):
-        fix += ", or add what is new with --append"
-    return InputError(
-        f"the corpus is not the one that was indexed: {changes}",
-        expected="the same ids, titles, texts and pseudo-queries",
-        fix=f"{fix}.",
-        where=folder,
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -18,7 +18,7 @@ from argus.data.types import IntArray
 from argus.data.writing import write_whole
 from argus.errors import InputError
 from argus.generative.index import kernels
-from argus.generative.index.segment import Segment, text_type
+from argus.generative.index.segment import Segment
 from argus.generative.passages import PassageCounts
 from argus.generative.vocabulary import Vocabulary, open_vocabulary
 
@@ -33,8 +33,7 @@ class Manifest:
 
     vocabulary: fingerprint of the tokenizer. size: token ids. border: the token between passages.
     titles: whether ` title @@` stands in passages. segments: their folders' names, in order.
-    identities: of segments, by name. finished: False while a build runs or after it was killed.
-    counts: documents by outcome.
+    finished: False while a build runs or after it was killed. counts: documents by outcome.
     """
 
     vocabulary: str
@@ -42,28 +41,13 @@ class Manifest:
     border: int
     titles: bool
     segments: tuple[str, ...] = ()
-    identities: dict[str, str] = field(default_factory=dict)
     finished: bool = False
     counts: PassageCounts
     version: int = VERSION
 
-    @property
-    def is_begun(self) -> bool:
-        """Whether any document is indexed: else there is nothing that a build could go on with."""
-        return self.finished or bool(self.segments)
-
     def write(self, folder: Path) -> None:
         """Replace the manifest in a folder, whole or not at all."""
         write_whole(folder / FILE, json.dumps(asdict(self), indent=2) + "\n")
-
-    def with_segment(self, name: str, identity: str, counts: PassageCounts) -> Manifest:
-        """Return the manifest with one more segment."""
-        return replace(
-            self,
-            segments=(*self.segments, name),
-            identities={**self.identities, name: identity},
-            counts=counts,
-        )
 
 
 def read_manifest(folder: Path) -> Manifest | None:
@@ -82,37 +66,14 @@ def read_manifest(folder: Path) -> Manifest | None:
 Array = npt.NDArray[Any]
 
 
-def open_segment(folder: Path, size: int) -> Segment:
-    """Map the arrays of a segment of `size` token ids.
-
-    Raises InputError if one is missing, cut, or does not fit the others.
-    """
-    expected = "the array as `argus research generative build` wrote it"
+def open_segment(folder: Path) -> Segment:
+    """Map the arrays of a segment. Raises InputError if one is missing or cut."""
     arrays = []
     for f in fields(Segment):
         path = folder / f"{f.name}.npy"
-        with reading(path, expected=expected, fix=FRESH):
+        with reading(path, expected="the array as it was built", fix=FRESH):
             arrays.append(np.asarray(np.load(path, mmap_mode="r", allow_pickle=False)))
-    s = Segment(*arrays)
-    n, d, tokens, listed = s.suffixes.size, s.order.size, text_type(size), s.list_tokens.size
-    fitting: dict[str, tuple[type[Any], tuple[int, ...]]] = {
-        "suffixes": (np.int32, (n,)), "order": (np.uint64, (d,)),
-        "text": (tokens, (n + 1,)), "first": (np.int64, (size + 1,)),
-        "list_pointers": (np.int64, (size + 1,)), "list_tokens": (tokens, (listed,)),
-        "list_begins": (np.int32, (listed,)), "starts": (np.int64, (d + 1,)),
-        "splits": (np.int32, (d, 2)), "hashes": (np.uint64, (d, 3)),
-        "id_pointers": (np.int64, (d + 1,)), "id_bytes": (np.uint8, (s.id_bytes.size,)),
-    }  # fmt: skip
-    for name, (dtype, shape) in fitting.items():
-        array: Array = getattr(s, name)
-        if array.dtype != dtype or array.shape != shape:
-            raise InputError(
-                f"{array.dtype} of shape {array.shape}",
-                expected=f"{np.dtype(dtype)} of shape {shape}, which fits the other arrays",
-                fix=FRESH,
-                where=folder / f"{name}.npy",
-            )
-    return s
+    return Segment(*arrays)
 
 
 @dataclass(frozen=True)
@@ -144,7 +105,6 @@ class NgramIndex:
     """An index over one or more segments. `open` maps one from a folder.
 
     n_tokens: N, borders in front of passages counted. titles: whether passages have titles.
-    tokenizer: the fingerprint of the one in `folder`.
     Documents are numbered from 0 in the order in which they were indexed.
     """
 
@@ -155,10 +115,9 @@ class NgramIndex:
         folder: Path | None = None,
         *,
         titles: bool = True,
-        tokenizer: str | None = None,
     ) -> None:
         self.segments, self.border, self.folder = tuple(segments), border, folder
-        self.titles, self._tokenizer = titles, tokenizer
+        self.titles = titles
         self.vocabulary_size = len(segments[0].first) - 1
         self._bases = np.cumsum([0, *(s.n_tokens for s in segments)], dtype=np.int64)
         self._documents = np.cumsum([0, *(s.n_documents for s in segments)], dtype=np.int64)
@@ -183,16 +142,10 @@ class NgramIndex:
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The tokenizer of the index, loaded when it is first needed.
-
-        Raises InputError if it is another than the passages were made with.
-        """
+        """The tokenizer of the index, loaded when it is first needed."""
         if self.folder is None:
             raise ValueError("an index in memory has no tokenizer")
-        vocabulary = open_vocabulary(self.folder / TOKENIZER)
-        if self._tokenizer not in (None, vocabulary.fingerprint):
-            raise _foreign(self.folder / TOKENIZER, "another tokenizer")
-        return vocabulary
+        return open_vocabulary(self.folder / TOKENIZER)
 
     def count(self, ngram: Tokens) -> int:
         """Return how often an n-gram occurs. The empty one occurs N times."""
@@ -397,26 +350,6 @@ class NgramIndex:
 
 
 def open_segments(folder: Path, manifest: Manifest) -> NgramIndex:
-    """Map the segments that a manifest names, at least one. The build need not be finished.
-
-    Raises InputError if one is damaged, or not the one that was built.
-    """
-    segments = []
-    for name in manifest.segments:
-        home = folder / SEGMENTS / name
-        segment = open_segment(home, manifest.size)
-        if manifest.identities[name] != segment.identity:
-            raise _foreign(home, "a segment of another index")
-        segments.append(segment)
-    return NgramIndex(
-        segments, manifest.border, folder, titles=manifest.titles, tokenizer=manifest.vocabulary
-    )
-
-
-def _foreign(path: Path, what: str) -> InputError:
-    return InputError(
-        what,
-        expected=f"the one that {FILE} speaks of",
-        fix="Put it back, or build the index again with --fresh.",
-        where=path,
-    )
+    """Map the segments that a manifest names, at least one. The build need not be finished."""
+    segments = [open_segment(folder / SEGMENTS / name) for name in manifest.segments]
+    return NgramIndex(segments, manifest.border, folder, titles=manifest.titles)

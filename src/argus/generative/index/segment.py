@@ -1,8 +1,7 @@
 """One segment of an n-gram index: passages and their suffix array, as plain arrays in a folder.
 
-Everything is memory-mapped, and processes share the pages. Opening checks the facts that loops rely
-on (see `argus.generative.index.ngram_index`). Layout, for N tokens (borders in front counted, the
-closing one not), D passages, V token ids:
+Everything is memory-mapped, and processes share the pages. Layout, for N tokens (borders in front
+counted, the closing one not), D passages, V token ids:
 
 * `text` (N + 1,) uint16 or uint32. `suffixes` (N,) int32. `first` (V + 1,) int64.
 * `list_pointers` (V + 1,), `list_tokens`, `list_begins`: continuations of tokens with at least
@@ -14,7 +13,6 @@ closing one not), D passages, V token ids:
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +46,11 @@ def suffix_array(text: npt.NDArray[Any], size: int) -> Suffixes:
     _induce(text, smaller, heads, lms, suffixes)
     if len(lms) > 1:
         names, n_names = _name(text, smaller, lms, suffixes)
-        inner = suffix_array(names, n_names) if n_names < len(lms) else _inverse(names)
+        inner = np.empty_like(names)
+        if n_names < len(lms):
+            inner = suffix_array(names, n_names)
+        else:
+            inner[names] = np.arange(len(names))
         del names
         _induce(text, smaller, heads, lms[inner], suffixes)
     return suffixes
@@ -160,14 +162,6 @@ def _same_piece(text: npt.NDArray[Any], lms: Suffixes, a: int, b: int) -> bool:
     return True
 
 
-@numba.njit(nogil=True, cache=True)
-def _inverse(names: Suffixes) -> Suffixes:
-    inverse = np.empty_like(names)
-    for i in range(len(names)):
-        inverse[names[i]] = i
-    return inverse
-
-
 LISTED = 2048
 
 
@@ -199,11 +193,6 @@ class Segment:
         return len(self.order)
 
     @property
-    def identity(self) -> str:
-        """Hash of the counts of all tokens: segments of other corpora differ."""
-        return content_hash(self.first.tobytes()).hex()
-
-    @property
     def lists(self) -> Lists:
         """Continuation lists, as kernels take them."""
         return self.list_pointers, self.list_tokens, self.list_begins
@@ -225,9 +214,10 @@ def make_segment(passages: list[Passages], border: int, size: int) -> Segment:
     Memory: the tokens (4 bytes each), their copy in the index's type, and about 16 bytes per token.
     """
     lengths = [len(p.tokens) for p in passages]
-    text = np.empty(sum(lengths) + 1, text_type(size))
-    at = 0
+    text = np.empty(sum(lengths) + 1, np.uint16 if size <= 2**16 else np.uint32)
+    at, starts = 0, []
     for p in passages:
+        starts.append(p.starts[:-1] + at)
         text[at : at + len(p.tokens)] = p.tokens
         at += len(p.tokens)
     text[at] = border
@@ -237,6 +227,7 @@ def make_segment(passages: list[Passages], border: int, size: int) -> Segment:
     np.cumsum(np.bincount(text[:at], minlength=size), out=first[1:])
     lists = continuation_lists(text, suffixes, first, border, LISTED)
     ids = [id_.encode("utf-8", "surrogatepass") for p in passages for id_ in p.ids]
+    hashes = [content_hash(id_, size=8) for id_ in ids]
     return Segment(
         text=text,
         suffixes=suffixes,
@@ -244,12 +235,10 @@ def make_segment(passages: list[Passages], border: int, size: int) -> Segment:
         list_pointers=lists[0],
         list_tokens=lists[1].astype(text.dtype),
         list_begins=lists[2].astype(np.int32),
-        starts=np.concatenate(
-            [[0], *(p.starts[1:] + o for p, o in zip(passages, _offsets(lengths), strict=True))]
-        ).astype(np.int64),
+        starts=np.concatenate([*starts, [at]]).astype(np.int64),
         splits=np.concatenate([p.splits for p in passages]),
         hashes=np.concatenate([p.hashes for p in passages]),
-        order=np.array([_order(id_) for id_ in ids], np.uint64),
+        order=np.array([int.from_bytes(h, "little") for h in hashes], np.uint64),
         id_pointers=np.cumsum([0, *map(len, ids)], dtype=np.int64),
         id_bytes=np.frombuffer(b"".join(ids), np.uint8),
     )
@@ -261,16 +250,3 @@ def write_segment(segment: Segment, folder: Path) -> None:
         folder.mkdir(parents=True)
         for f in fields(segment):
             np.save(folder / f"{f.name}.npy", getattr(segment, f.name), allow_pickle=False)
-
-
-def text_type(size: int) -> type[np.uint16 | np.uint32]:
-    """Return the type of the tokens of a vocabulary of so many."""
-    return np.uint16 if size <= 2**16 else np.uint32
-
-
-def _offsets(lengths: list[int]) -> list[int]:
-    return list(accumulate(lengths[:-1], initial=0))
-
-
-def _order(id_: bytes) -> int:
-    return int.from_bytes(content_hash(id_, size=8), "little")

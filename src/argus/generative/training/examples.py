@@ -498,7 +498,7 @@ def read_inputs(
         questions = read_queries(Path(queries), coerce_ids=fields.coerce_ids)
         judged = read_judgements(qrels)
         files |= {"queries": Path(queries), "qrels": Path(qrels)}
-    pseudo, file, _ = pseudo_queries_of(pseudo_queries, documents, coerce_ids=fields.coerce_ids)
+    pseudo, file = pseudo_queries_of(pseudo_queries, documents, coerce_ids=fields.coerce_ids)
     return Inputs(documents, questions, judged, pseudo, {**files, "pseudo_queries": file})
 
 
