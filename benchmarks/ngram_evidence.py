@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from argus.generative.evidence import Ranked, aggregate
+from argus.generative.evidence import Key, Ranked, aggregate
 from argus.generative.index import NgramIndex
-from argus.generative.passage_scores import Key
 from argus.generative.settings import Scoring
 from benchmarks.ngram_corpus import index as corpus_index
 from tests.support.plain_evidence import plain_aggregate

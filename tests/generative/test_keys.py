@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.generative.passage_scores import Key, merged
+from argus.generative.evidence import Key, merged
 
 
 def test_of_keys_with_the_same_tokens_the_first_stays():

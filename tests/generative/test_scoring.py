@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argus.errors import InputError
-from argus.generative.passage_scores import Key, key_weights, unigram_weights
+from argus.generative.evidence import Key, key_weights, unigram_weights
 from argus.generative.settings import Scoring
 from tests.support.plain_evidence import plain_unigrams, plain_weights
 

@@ -19,9 +19,8 @@ from argus.errors import ArgusError, InputError
 from argus.generative.decode.beams import Hypotheses, Search, Timings, beam_search, own_search
 from argus.generative.decode.model import Seq2Seq, Sources
 from argus.generative.decode.rescore import Targets, score_all
-from argus.generative.evidence import aggregate
+from argus.generative.evidence import Key, aggregate
 from argus.generative.index import NgramIndex
-from argus.generative.passage_scores import Key
 from argus.generative.results import Answer, Hit, HitKey
 from argus.generative.settings import Decoding, Mode, Scoring
 from argus.generative.vocabulary import Vocabulary

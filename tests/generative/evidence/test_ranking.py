@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.data.types import Document
-from argus.generative.evidence import Matched, aggregate
+from argus.generative.evidence import Key, Matched, aggregate
 from argus.generative.index import build_index
-from argus.generative.passage_scores import Key
 from argus.generative.searcher import question_ngram_tokens
 from argus.generative.settings import Scoring
 from argus.generative.vocabulary import train_vocabulary

@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from argus.data.types import Document, Query
 from argus.errors import InputError
 from argus.generative.settings import ExampleConfig
-from argus.generative.training.examples import Source, View, build_examples, fingerprint, title_key
+from argus.generative.training.examples import (
+    Inputs,
+    Source,
+    View,
+    build_examples,
+    fingerprint,
+    title_key,
+)
 from argus.generative.vocabulary import train_vocabulary
 from tests.support.draws import examples
 from tests.support.ngrams import QUERIES, QUESTIONS, ROWS
@@ -19,8 +26,11 @@ VOCABULARY = train_vocabulary([f"{d.title} {d.text}" for d in DOCUMENTS], 500)
 CONFIG = ExampleConfig(validation_share=0.2)
 
 
-def build(documents=DOCUMENTS, config=CONFIG, **given):
-    return build_examples(documents, VOCABULARY, config, **given)
+def build(
+    documents=DOCUMENTS, config=CONFIG, queries=(), qrels=None, pseudo_queries=None, held_out=()
+):
+    inputs = Inputs(documents, queries, qrels or {}, pseudo_queries or {}, {})
+    return build_examples(inputs, VOCABULARY, config, held_out)
 
 
 def full(**given):

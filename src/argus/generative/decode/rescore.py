@@ -7,7 +7,8 @@ beginning is run once, whatever goes on from it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,16 +28,6 @@ class Targets:
     ngrams: frozenset[Ngram]
 
 
-@dataclass
-class _Node:
-    """A beginning that goes on: whose it is, its score so far, and its row one level before."""
-
-    job: int
-    ngram: Ngram
-    score: float
-    parent: int
-
-
 def score_all(
     model: Seq2Seq, sources: Sources, targets: Sequence[Targets]
 ) -> list[dict[Ngram, float]]:
@@ -46,67 +37,57 @@ def score_all(
     """
     import torch
 
-    trees = [_tree(target.ngrams) for target in targets]
+    followers: list[dict[Ngram, list[int]]] = []  # of each target, the tokens after a beginning
+    widths = []  # of each target, the most beginnings of one length that go on
+    for target in targets:
+        tree: dict[Ngram, dict[int, None]] = {}
+        for ngram in sorted(target.ngrams):
+            for n, token in enumerate(ngram):
+                tree.setdefault(ngram[:n], {})[token] = None
+        followers.append({beginning: list(tokens) for beginning, tokens in tree.items()})
+        widths.append(max(Counter(map(len, tree)).values(), default=0))
     scores: list[dict[Ngram, float]] = [{} for _ in targets]
+    jobs = [job for job, width in enumerate(widths) if width]
     with torch.inference_mode():
-        for part in _passes(trees, CELLS // model.vocabulary.size):
-            rows = torch.tensor([targets[job].source for job in part], device=model.device)
-            decoder = model.begin(sources.take(rows))
-            _read(decoder, [_Node(job, (), 0.0, i) for i, job in enumerate(part)], trees, scores)
+        while jobs:  # as many as fit, at least one
+            rows = np.cumsum([widths[job] for job in jobs])
+            fitting = max(1, int((rows <= CELLS // model.vocabulary.size).sum()))
+            part, jobs = jobs[:fitting], jobs[fitting:]
+            owners = torch.tensor([targets[job].source for job in part], device=model.device)
+            decoder = model.begin(sources.take(owners))
+            _go_down(decoder, part, followers, scores)
     return [
         {ngram: of_target[ngram] for ngram in target.ngrams if ngram}
         for target, of_target in zip(targets, scores, strict=True)
     ]
 
 
-def _read(
+def _go_down(
     decoder: Decoder,
-    nodes: list[_Node],
-    trees: Sequence[dict[Ngram, list[int]]],
+    jobs: Sequence[int],
+    followers: Sequence[dict[Ngram, list[int]]],
     scores: list[dict[Ngram, float]],
 ) -> None:
     """Go down the trees of some jobs, a level at a time, and note every beginning's score."""
     import torch
 
     logits = decoder.first()
-    while nodes:
-        steps = [(row, token) for row, n in enumerate(nodes) for token in trees[n.job][n.ngram]]
+    level = [(job, (), 0.0) for job in jobs]  # beginnings that go on: job, n-gram, its score
+    while level:
+        steps = [
+            (row, t) for row, (job, ngram, _) in enumerate(level) for t in followers[job][ngram]
+        ]
         at, written = torch.tensor(steps, device=logits.device).T
         logs = (logits[at, written] - logits.logsumexp(1)[at]).double().cpu().tolist()
-        below = []
+        below, parents = [], []
         for (row, token), log in zip(steps, logs, strict=True):
-            node = nodes[row]
-            ngram, score = (*node.ngram, token), node.score + log
-            scores[node.job][ngram] = score
-            if ngram in trees[node.job]:
-                below.append(_Node(node.job, ngram, score, row))
-        nodes = below
-        if nodes:
-            parents, tokens = np.array([(n.parent, n.ngram[-1]) for n in nodes], np.int64).T
-            logits = decoder.advance(parents.copy(), tokens.copy())
-
-
-def _tree(ngrams: frozenset[Ngram]) -> dict[Ngram, list[int]]:
-    """Return the tokens that follow each beginning which goes on."""
-    tree: dict[Ngram, dict[int, None]] = {}
-    for ngram in sorted(ngrams):
-        for n, token in enumerate(ngram):
-            tree.setdefault(ngram[:n], {})[token] = None
-    return {beginning: list(tokens) for beginning, tokens in tree.items()}
-
-
-def _passes(trees: Sequence[dict[Ngram, list[int]]], most: int) -> Iterator[list[int]]:
-    """Yield jobs that have n-grams, in groups whose levels have at most `most` rows, or alone."""
-    part: list[int] = []
-    rows = 0
-    for job, tree in enumerate(trees):
-        if not tree:
-            continue
-        widest = int(np.bincount([len(beginning) for beginning in tree]).max())
-        if part and rows + widest > most:
-            yield part
-            part, rows = [], 0
-        part.append(job)
-        rows += widest
-    if part:
-        yield part
+            job, beginning, before = level[row]
+            ngram, score = (*beginning, token), before + log
+            scores[job][ngram] = score
+            if ngram in followers[job]:
+                below.append((job, ngram, score))
+                parents.append(row)
+        level = below
+        if level:
+            tokens = np.array([ngram[-1] for _, ngram, _ in level], np.int64)
+            logits = decoder.advance(np.array(parents, np.int64), tokens)

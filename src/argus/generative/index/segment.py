@@ -40,12 +40,11 @@ def suffix_array(text: npt.NDArray[Any], size: int) -> Suffixes:
         raise ValueError(f"{n:,} tokens: a suffix array of 32 bits holds fewer than 2**31")
     if n < 2:
         return np.arange(n, dtype=np.int32)
-    smaller, lms = _classify(text)
-    heads = _bucket_heads(text, smaller, size)
+    smaller, lms, heads = _classify(text, size)
     suffixes = np.empty(n, np.int32)
     _induce(text, smaller, heads, lms, suffixes)
     if len(lms) > 1:
-        names, n_names = _name(text, smaller, lms, suffixes)
+        names, n_names = _name(text, lms, suffixes)
         inner = np.empty_like(names)
         if n_names < len(lms):
             inner = suffix_array(names, n_names)
@@ -57,42 +56,37 @@ def suffix_array(text: npt.NDArray[Any], size: int) -> Suffixes:
 
 
 @numba.njit(nogil=True, cache=True)
-def _classify(text: npt.NDArray[Any]) -> tuple[npt.NDArray[np.bool_], Suffixes]:
-    """Return which suffixes are smaller than the next one, and the LMS positions, ascending."""
+def _classify(
+    text: npt.NDArray[Any], size: int
+) -> tuple[npt.NDArray[np.bool_], Suffixes, tuple[IntArray, IntArray]]:
+    """Return which suffixes are smaller (S) than the next one, and the LMS positions, ascending.
+
+    And where each token's larger (L) suffixes begin, (size + 1,), and its S ones: within a bucket,
+    L suffixes come first.
+    """
     n = len(text)
     smaller = np.zeros(n, np.bool_)
+    larger_heads, smaller_heads = np.zeros(size + 1, np.int64), np.zeros(size, np.int64)
+    smaller_heads[text[n - 1]] += 1
     count = 0
     for i in range(n - 2, -1, -1):
         same = text[i] == text[i + 1]
         smaller[i] = smaller[i + 1] if same else text[i] < text[i + 1]
         count += smaller[i + 1] and not smaller[i]
+        if smaller[i]:
+            larger_heads[text[i] + 1] += 1
+        else:
+            smaller_heads[text[i]] += 1
     lms = np.empty(count, np.int32)
     at = 0
     for i in range(1, n):
         if smaller[i] and not smaller[i - 1]:
             lms[at] = i
             at += 1
-    return smaller, lms
-
-
-@numba.njit(nogil=True, cache=True)
-def _bucket_heads(
-    text: npt.NDArray[Any], smaller: npt.NDArray[np.bool_], size: int
-) -> tuple[IntArray, IntArray]:
-    """Return where each token's larger (L) suffixes begin, (size + 1,), and its smaller (S) ones.
-
-    Within a bucket, L suffixes come before S suffixes.
-    """
-    larger_heads, smaller_heads = np.zeros(size + 1, np.int64), np.zeros(size, np.int64)
-    for i in range(len(text)):
-        if smaller[i]:
-            larger_heads[text[i] + 1] += 1
-        else:
-            smaller_heads[text[i]] += 1
     for token in range(size):
         smaller_heads[token] += larger_heads[token]
         larger_heads[token + 1] += smaller_heads[token]
-    return larger_heads, smaller_heads
+    return smaller, lms, (larger_heads, smaller_heads)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -128,38 +122,33 @@ def _induce(
 
 
 @numba.njit(nogil=True, cache=True)
-def _name(
-    text: npt.NDArray[Any], smaller: npt.NDArray[np.bool_], lms: Suffixes, suffixes: Suffixes
-) -> tuple[Suffixes, int]:
-    """Return the ranks of the LMS substrings in text order, equal ones alike, and their number."""
-    n = len(text)
-    place = np.full(n, -1, np.int32)
+def _name(text: npt.NDArray[Any], lms: Suffixes, suffixes: Suffixes) -> tuple[Suffixes, int]:
+    """Return the ranks of the LMS substrings in text order, equal ones alike, and their number.
+
+    A substring ends where the next one begins, both ends included. The last one is unique.
+    """
+    last = len(lms) - 1
+    place = np.full(len(text), -1, np.int32)
     for i in range(len(lms)):
         place[lms[i]] = i
     names = np.empty(len(lms), np.int32)
     name, before = -1, -1
-    for row in range(n):
-        here = suffixes[row]
-        at = place[here]
+    for row in range(len(text)):
+        at = place[suffixes[row]]
         if at < 0:
             continue
-        if before < 0 or not _same_piece(text, lms, place[before], at):
-            name += 1
+        same = before >= 0 and before != last and at != last
+        if same:
+            length = lms[at + 1] - lms[at]
+            same = lms[before + 1] - lms[before] == length
+            for i in range(length + 1 if same else 0):
+                if text[lms[before] + i] != text[lms[at] + i]:
+                    same = False
+                    break
+        name += not same
         names[at] = name
-        before = here
+        before = at
     return names, name + 1
-
-
-@numba.njit(nogil=True, cache=True)
-def _same_piece(text: npt.NDArray[Any], lms: Suffixes, a: int, b: int) -> bool:
-    """Return whether two LMS substrings, both ends included, are equal. The last one is unique."""
-    last = len(lms) - 1
-    if a == last or b == last or lms[a + 1] - lms[a] != lms[b + 1] - lms[b]:
-        return False
-    for i in range(lms[a + 1] - lms[a] + 1):  # noqa: SIM110 (compiled: a loop is the fast form)
-        if text[lms[a] + i] != text[lms[b] + i]:
-            return False
-    return True
 
 
 LISTED = 2048

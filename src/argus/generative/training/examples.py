@@ -225,9 +225,9 @@ def plan(
     are drawn for validation instead.
     """
     titles = [title_key(d.title) for d in material.documents]
-    rows = np.fromiter(
-        (value for slot in _slots(material, titles, held_out, config) for value in slot), np.int32
-    ).reshape(-1, 4)
+    usable = [bool(t) and t not in held_out for t in titles]
+    slots = list_slots(material, usable, held_out, config)
+    rows = np.fromiter(slots, np.int32).reshape(-1, 4)
     named = sorted({t for t in titles if t and t not in held_out})
     validation_titles = _sample(named, config)
     questions = [q.id for q in material.questions if title_key(q.text) not in held_out]
@@ -236,45 +236,39 @@ def plan(
         documents = _sample([d.id for d in material.documents], config)
         validation = np.array([d.id in documents for d in material.documents], bool)[rows[:, 2]]
         return rows[~validation], _some(rows[validation], config)
-    ours = np.array([t in validation_titles for t in titles], bool)
-    theirs = np.array([q.id in validation_questions for q in material.questions] or [False], bool)
+    of_title = np.array([t in validation_titles for t in titles], bool)[rows[:, 2]]
+    chosen = [q.id in validation_questions for q in material.questions] or [False]
+    of_question = (rows[:, 3] >= 0) & np.array(chosen, bool)[rows[:, 3]]
     by_title = (rows[:, 0] == Source.TITLE) | (rows[:, 1] == View.TITLE)
-    validation = (by_title & ours[rows[:, 2]]) | ((rows[:, 3] >= 0) & theirs[rows[:, 3]])
+    validation = (by_title & of_title) | of_question
     return rows[~validation], _some(rows[validation], config)
 
 
-def _slots(
-    material: Material, titles: Sequence[str], held_out: Collection[str], config: ExampleConfig
-) -> Iterator[tuple[int, int, int, int]]:
-    usable = [bool(t) and t not in held_out for t in titles]
+def list_slots(
+    material: Material, usable: Sequence[bool], held_out: Collection[str], config: ExampleConfig
+) -> Iterator[int]:
+    """Yield the numbers of all slots, four each. usable: of each document, whether its title is."""
+
+    def views(document: int, bodies: int) -> list[View]:
+        found = [View.BODY] * bodies if material.documents[document].text.strip() else []
+        found += [View.TITLE] if usable[document] else []
+        return found + ([View.QUERY] if material.pseudo.get(document) else [])
+
     for number, question in enumerate(material.questions):
-        if title_key(question.text) in held_out:
-            continue
-        for document in question.gold:
-            for view in _views(material, usable, document, config.bodies):
-                yield Source.QUESTION, view, document, number
+        for document in question.gold if title_key(question.text) not in held_out else ():
+            for view in views(document, config.bodies):
+                yield from (Source.QUESTION, view, document, number)
     for document in range(len(material.documents)):
         if config.title_questions and usable[document]:
-            for view in _views(material, usable, document, config.bodies):
-                yield Source.TITLE, view, document, -1
+            for view in views(document, config.bodies):
+                yield from (Source.TITLE, view, document, -1)
+        ours, asked = views(document, 1), bool(material.pseudo.get(document))
+        of_text = ours if View.BODY in ours else []
+        others = [view for view in ours if asked and view != View.QUERY]
         for _ in range(config.unsupervised):
-            views = list(_views(material, usable, document, 1))
-            if material.documents[document].text.strip():
-                yield from ((Source.SPAN, view, document, -1) for view in views)
-            if material.pseudo.get(document):
-                others = [v for v in views if v != View.QUERY]
-                yield from ((Source.PSEUDO, view, document, -1) for view in others)
-
-
-def _views(
-    material: Material, usable: Sequence[bool], document: int, bodies: int
-) -> Iterator[View]:
-    if material.documents[document].text.strip():
-        yield from [View.BODY] * bodies
-    if usable[document]:
-        yield View.TITLE
-    if material.pseudo.get(document):
-        yield View.QUERY
+            for source, wanted in ((Source.SPAN, of_text), (Source.PSEUDO, others)):
+                for view in wanted:
+                    yield from (source, view, document, -1)
 
 
 def _sample(names: Sequence[str], config: ExampleConfig) -> set[str]:
@@ -386,40 +380,49 @@ def _one(texts: Sequence[str], rng: np.random.Generator) -> str:
     return texts[int(rng.integers(len(texts)))]
 
 
+@dataclass(frozen=True)
+class Inputs:
+    """Training data.
+
+    qrels: a document graded above 0 answers a question. pseudo_queries: by document id. files: by
+    option, None for an option without a file.
+    """
+
+    documents: Sequence[Document]
+    questions: Sequence[Query]
+    qrels: Qrels
+    pseudo_queries: Mapping[str, Sequence[str]]
+    files: Mapping[str, Origin | None]
+
+
 def build_examples(
-    documents: Sequence[Document],
-    vocabulary: Vocabulary,
-    config: ExampleConfig,
-    *,
-    queries: Sequence[Query] = (),
-    qrels: Qrels | None = None,
-    pseudo_queries: Mapping[str, Sequence[str]] | None = None,
-    held_out: Collection[str] = (),
+    inputs: Inputs, vocabulary: Vocabulary, config: ExampleConfig, held_out: Collection[str] = ()
 ) -> TrainingSet:
     """Return the examples of a corpus.
 
-    qrels: a document graded above 0 answers a query. pseudo_queries: by document id. held_out: ids
-    of documents whose title is neither source nor target, nor are questions and pseudo-queries that
-    say the same. Titles that other documents share are left out with them. Unsupervised sources are
-    marked as such where there are questions. Where there are none, they carry the sign of judged
-    ones, or the model would not know the sign that searches use.
+    held_out: ids of documents whose title is neither source nor target, nor are questions and
+    pseudo-queries that say the same. Titles that other documents share are left out with them.
+    Unsupervised sources are marked as such where there are questions. Where there are none, they
+    carry the sign of judged ones, or the model would not know the sign that searches use.
     """
+    documents = inputs.documents
     number = {d.id: i for i, d in enumerate(documents)}
     hidden = {title_key(d.title) for d in documents if d.id in set(held_out)} - {""}
     questions, gold_unknown = [], 0
-    for query in queries:
-        judged = [d for d, grade in sorted((qrels or {}).get(query.id, {}).items()) if grade > 0]
+    for query in inputs.questions:
+        grades = sorted(inputs.qrels.get(query.id, {}).items())
+        judged = [doc for doc, grade in grades if grade > 0]
         gold = tuple(number[doc] for doc in judged if doc in number)
         gold_unknown += len(judged) - len(gold)
         if gold and query.text.strip():
             questions.append(Question(query.id, query.text, gold))
     counts = {
         "questions": len(questions),
-        "questions_without_gold": len(queries) - len(questions),
+        "questions_without_gold": len(inputs.questions) - len(questions),
         "gold_unknown": gold_unknown,
     }
     pseudo = {}
-    for id_, texts in (pseudo_queries or {}).items():
+    for id_, texts in inputs.pseudo_queries.items():
         usable = [text for text in texts if text.strip() and title_key(text) not in hidden]
         if id_ in number and usable:
             pseudo[number[id_]] = usable
@@ -447,26 +450,6 @@ def fingerprint(examples: TrainingSet) -> str:
     parts += [f"{n} {list(queries)}" for n, queries in sorted(material.pseudo.items())]
     parts.append(str(examples.validation))
     return content_hash(*parts, examples.train.slots.tobytes()).hex()
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """Training data. files: by option, None for an option without a file."""
-
-    documents: Sequence[Document]
-    questions: list[Query]
-    qrels: Qrels
-    pseudo_queries: dict[str, list[str]]
-    files: dict[str, Origin | None]
-
-    def examples(
-        self, vocabulary: Vocabulary, config: ExampleConfig, held_out: Sequence[str]
-    ) -> TrainingSet:
-        """Return the examples. held_out: ids of documents whose titles are in none."""
-        return build_examples(
-            self.documents, vocabulary, config, queries=self.questions, qrels=self.qrels,
-            pseudo_queries=self.pseudo_queries, held_out=held_out,
-        )  # fmt: skip
 
 
 def read_inputs(

@@ -21,7 +21,7 @@ from argus.generative.folders import MODEL, index_folder, need_model
 from argus.generative.index import NgramIndex
 from argus.generative.settings import SCRATCH, GenerativeTrainConfig
 from argus.generative.training.examples import (
-    TrainingSet,
+    build_examples,
     choose,
     fingerprint,
     read_inputs,
@@ -146,10 +146,33 @@ def train_generative(
     record = Record(SECTION, settings, inputs.files)
     held_out = choose(inputs.documents, config.hold_out)
     with record.timed("planning the examples"):
-        examples = inputs.examples(vocabulary, config.examples, held_out)
-    _require_examples(examples, len(inputs.documents))
+        examples = build_examples(inputs, vocabulary, config.examples, held_out)
+    counts = examples.counts
+    if not (len(examples.train) and examples.validation):
+        raise InputError(
+            f"{counts['train']:,} examples to train on and {counts['validation']:,} to validate "
+            f"with, of {len(inputs.documents):,} documents, {counts['questions']:,} questions with "
+            f"a passage in the corpus ({counts['questions_without_gold']:,} without), "
+            f"{counts['held_out']:,} titles held out",
+            expected="at least one of either: two titles or questions; some hundred teach",
+            fix="Check --corpus, --questions and --qrels; hold out less.",
+            where="--corpus",
+        )
     with record.timed("making the model"):
-        network = _network(config, base, vocabulary).to(on)
+        if base is None:
+            network = new_network(vocabulary, config.size, seed=learning.seed)
+        else:
+            network = open_network(base, vocabulary, seed=learning.seed)
+    limit_of_model = token_limit(network, "encoder")
+    if limit_of_model is not None and limit_of_model < config.examples.source_tokens:
+        raise InputError(
+            f"{config.examples.source_tokens} tokens of a source, of which the model reads "
+            f"{limit_of_model}",
+            expected="sources that the model can read",
+            fix=f"Give --source-tokens {limit_of_model} or less.",
+            where="--source-tokens",
+        )
+    network = network.to(on)
     record.open(folder)
     weights = None if base is None else base_hash(base)
     begun = weights or str(sorted(asdict(config.size).items()))
@@ -188,39 +211,6 @@ def train_generative(
     write_held_out(folder, inputs.documents, held_out)
     folder.write_results(SECTION, summary, record.manifest(dict(summary["examples"])))
     return GenerativeTrainResult(folder.path, model, summary)
-
-
-def _network(config: GenerativeTrainConfig, base: Path | None, vocabulary: Vocabulary) -> Any:
-    seed = config.loop.seed
-    if base is None:
-        network = new_network(vocabulary, config.size, seed=seed)
-    else:
-        network = open_network(base, vocabulary, seed=seed)
-    limit = token_limit(network, "encoder")
-    if limit is not None and limit < config.examples.source_tokens:
-        raise InputError(
-            f"{config.examples.source_tokens} tokens of a source, of which the model reads {limit}",
-            expected="sources that the model can read",
-            fix=f"Give --source-tokens {limit} or less.",
-            where="--source-tokens",
-        )
-    return network
-
-
-def _require_examples(examples: TrainingSet, documents: int) -> None:
-    """Raise InputError if there is nothing to learn from, or nothing to validate with."""
-    if len(examples.train) and examples.validation:
-        return
-    counts = examples.counts
-    raise InputError(
-        f"{counts['train']:,} examples to train on and {counts['validation']:,} to validate with, "
-        f"of {documents:,} documents, {counts['questions']:,} questions with a passage in the "
-        f"corpus ({counts['questions_without_gold']:,} without), {counts['held_out']:,} titles "
-        "held out",
-        expected="at least one of either: two titles or questions; some hundred teach",
-        fix="Check --corpus, --questions and --qrels; hold out less.",
-        where="--corpus",
-    )
 
 
 def headline(summary: dict[str, Any]) -> Iterator[str]:

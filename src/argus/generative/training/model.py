@@ -44,13 +44,20 @@ def lay_out(network: Any, starts: tuple[int, int]) -> None:
         tokens[starts[1]] = tokens[starts[0]]
         project = torch.linalg.qr(torch.randn(half, quarter)).Q.T * math.sqrt(2)  # (d/4, d/2)
         encoder, decoder = network.model.encoder, network.model.decoder
-        for part in (encoder, decoder):
-            part.embed_positions.weight.zero_()
-            part.embed_positions.weight[:, half + quarter :] = _waves(
-                part.embed_positions.weight.shape[0], quarter
-            )
+        steps = torch.arange(quarter // 2) / (quarter // 2)
+        frequencies = math.pi * _LONGEST**-steps
+        for part in (encoder, decoder):  # sines and cosines of unit variance, (positions, d/4)
+            positions = part.embed_positions.weight
+            angles = torch.arange(positions.shape[0])[:, None] * frequencies
+            waves = math.sqrt(2) * torch.cat([angles.sin(), angles.cos()], dim=1)
+            positions.zero_()
+            positions[:, half + quarter :] = waves
+        sine, cosine = torch.diag(frequencies.sin()), torch.diag(frequencies.cos())
+        turn = torch.cat(  # of the waves of a position to those of the one before it
+            [torch.cat([cosine, -sine], dim=1), torch.cat([sine, cosine], dim=1)]
+        )
         back = encoder.layers[0].self_attn
-        _look(back, 0, half + quarter, _turn(quarter))
+        _look(back, 0, half + quarter, turn)
         _carry(back, 0, project, half)
         own = decoder.layers[0].self_attn
         eye = torch.eye(quarter)
@@ -67,29 +74,6 @@ def lay_out(network: Any, starts: tuple[int, int]) -> None:
                 linear.weight[rows] = 0
                 linear.weight[rows, half : half + quarter] = math.sqrt(_MATCH) * eye
             _carry(cross, i, _GAIN * piece, i * quarter)
-
-
-def _waves(positions: int, width: int) -> torch.Tensor:
-    """Return sines and cosines of unit variance, (positions, width)."""
-    import torch
-
-    angles = torch.arange(positions)[:, None] * _frequencies(width)
-    return math.sqrt(2) * torch.cat([angles.sin(), angles.cos()], dim=1)
-
-
-def _turn(width: int) -> torch.Tensor:
-    """Return the map of the waves of a position to those of the one before it, (width, width)."""
-    import torch
-
-    sine, cosine = (torch.diag(f(_frequencies(width))) for f in (torch.sin, torch.cos))
-    return torch.cat([torch.cat([cosine, -sine], dim=1), torch.cat([sine, cosine], dim=1)])
-
-
-def _frequencies(width: int) -> torch.Tensor:
-    import torch
-
-    steps = torch.arange(width // 2) / (width // 2)
-    return math.pi * _LONGEST**-steps
 
 
 def _look(attention: Any, head: int, positions: int, turn: torch.Tensor) -> None:
@@ -116,9 +100,9 @@ def _carry(attention: Any, head: int, map_: torch.Tensor, to: int) -> None:
 
 
 def new_network(vocabulary: Vocabulary, size: ScratchSize, *, seed: int) -> Any:
-    """Return a network for a vocabulary whose weights know how to copy (see `copying`).
+    """Return a network for a vocabulary whose weights know how to copy (see `lay_out`).
 
-    BART's architecture with layers normalised first (MBart), as `copying` and high learning rates
+    BART's architecture with layers normalised first (MBart), as copying and high learning rates
     need it, 4 heads, and input and output embeddings in one. In float32, in training mode.
     """
     import torch

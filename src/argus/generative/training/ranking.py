@@ -20,6 +20,7 @@ from argus.generative.training.examples import (
     Inputs,
     Pair,
     Source,
+    build_examples,
     fingerprint,
     plan,
     seq2seq_task,
@@ -101,15 +102,14 @@ def rank_lists(
             written = searcher.keys([query.text for query in part])
             for query, right, own in zip(part, gold[begin : begin + size], written, strict=True):
                 ranked = aggregate(index, own.keys, own.unigrams, scoring, passages)
+                matches = [matched[:keys] for matched in ranked.matched]
                 listed = tuple(
                     ListedPassage(
                         index.id_of(document) in right,
-                        _keys(searcher, ranked, matched[:keys]),
-                        sum(m.weight for m in matched[:keys]),
+                        scored_keys(searcher, ranked, mine),
+                        sum(match.weight for match in mine),
                     )
-                    for document, matched in zip(
-                        ranked.documents.tolist(), ranked.matched, strict=True
-                    )
+                    for document, mine in zip(ranked.documents.tolist(), matches, strict=True)
                 )
                 place = next((n for n, passage in enumerate(listed, 1) if passage.right), None)
                 lists.append(RankList(query, right, listed, place))
@@ -117,7 +117,7 @@ def rank_lists(
     return lists
 
 
-def _keys(
+def scored_keys(
     searcher: GenerativeSearcher, ranked: Ranked, matched: Sequence[Matched]
 ) -> tuple[tuple[ScoredKey, float], ...]:
     """Return keys with their coverage weight: 1 - beta * the share of tokens that came before."""
@@ -186,9 +186,10 @@ class RankExamples:
 
     def batch(self, epoch: int, numbers: Sequence[int]) -> list[RankExample]:
         """Return the examples of those numbers in an epoch."""
-        return [self._example(epoch, number) for number in numbers]
+        return [self.example(epoch, number) for number in numbers]
 
-    def _example(self, epoch: int, number: int) -> RankExample:
+    def example(self, epoch: int, number: int) -> RankExample:
+        """Return one of them: the best right and wrong passage, and one of either at random."""
         listed = self.lists[number]
         rng = np.random.default_rng([self.seed, epoch, number])
         right = [p for p in listed.passages if p.right]
@@ -244,7 +245,7 @@ def rank_questions(
     right passage, or no wrong one, teaches nothing. Raises InputError if there is nothing to
     learn from, or nothing to validate with.
     """
-    examples = inputs.examples(searcher.model.vocabulary, config.examples, ())
+    examples = build_examples(inputs, searcher.model.vocabulary, config.examples)
     material = examples.train.material
     slots, checking = plan(material, (), config.examples)
     rows = np.concatenate([slots, checking])

@@ -88,7 +88,13 @@ def tune_generative(
     inputs = read_inputs(corpus, queries, qrels, pseudo_queries, fields or FieldNames(), limit)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     keep_input(folder, [base, home, *inputs.files.values()])
-    settings = _settings(config)
+    settings: dict[str, object] = {  # all that decides the result, except the model
+        "mode": str(config.search.mode),
+        "decoding": config.search.decoding.identity,
+        "scoring": config.search.scoring.identity,
+        **{name: getattr(config, name) for name in ("passages", "keys", "margin", "rank_weight")},
+        **config.training.described(),
+    }
     record = Record(SECTION, {"model": str(base), "limit": limit, **settings}, inputs.files)
     searcher = open_searcher(NgramIndex.open(home), base, config.search, on)
     model, indexed = searcher.model, searcher.index
@@ -131,21 +137,6 @@ def tune_generative(
     saved = write_model(folder, model.network, model.vocabulary, note, trained)
     folder.write_results(SECTION, summary, record.manifest(dict(summary["lists"])))
     return GenerativeTuneResult(folder.path, saved, summary)
-
-
-def _settings(config: GenerativeTuneConfig) -> dict[str, object]:
-    """Return all that decides the result, as plain values, except the model."""
-    search = config.search
-    return {
-        "mode": str(search.mode),
-        "decoding": search.decoding.identity,
-        "scoring": search.scoring.identity,
-        "passages": config.passages,
-        "keys": config.keys,
-        "margin": config.margin,
-        "rank_weight": config.rank_weight,
-        **config.training.described(),
-    }
 
 
 def _places(lists: Sequence[RankList]) -> dict[str, Any]:

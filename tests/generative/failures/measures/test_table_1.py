@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from argus.generative.evidence import Key, key_weights
 from argus.generative.failures.measures import measure
-from argus.generative.passage_scores import Key, key_weights
 from argus.generative.settings import Scoring
 from tests.generative.failures.measures.making import found, made
 

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from argus.data.types import Document
-from argus.generative.evidence import aggregate
+from argus.generative.evidence import Key, aggregate
 from argus.generative.failures.replay import best_rank, without
 from argus.generative.index import build_index
-from argus.generative.passage_scores import Key
 from argus.generative.settings import Scoring
 from argus.generative.vocabulary import train_vocabulary
 

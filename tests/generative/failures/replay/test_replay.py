@@ -5,11 +5,10 @@ from itertools import chain
 import pytest
 
 from argus.data.types import Document
-from argus.generative.evidence import aggregate
+from argus.generative.evidence import Key, aggregate, key_weights
 from argus.generative.failures.measures import OF_REPLAY
 from argus.generative.failures.replay import replay
 from argus.generative.index import build_index
-from argus.generative.passage_scores import Key, key_weights
 from argus.generative.searcher import GenerativeSearcher
 from argus.generative.settings import Decoding, Mode, Scoring
 from tests.support.generating import (
