@@ -72,7 +72,8 @@ def _go_down(
     import torch
 
     logits = decoder.first()
-    level = [(job, (), 0.0) for job in jobs]  # beginnings that go on: job, n-gram, its score
+    # Beginnings that go on: job, n-gram and its score.
+    level: list[tuple[int, Ngram, float]] = [(job, (), 0.0) for job in jobs]
     while level:
         steps = [
             (row, t) for row, (job, ngram, _) in enumerate(level) for t in followers[job][ngram]
