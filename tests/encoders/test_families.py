@@ -39,10 +39,6 @@ def test_sparse_scores_are_those_of_the_library(folders):
     scores = scoring_of(rows[1]).products(rows[0])
     np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-5)
     assert " similarity=sparse-dot " in encoder.fingerprint
-    columns, weights = rows[1].terms(1)
-    named = dict(zip(encoder.terms(columns), weights, strict=True))
-    decoded = dict(model.decode(model.encode([TEXTS[1]], prompt=prompt)[0]))
-    assert set(named) == set(decoded)
 
 
 def test_late_scores_are_those_of_the_library(folders):
@@ -63,8 +59,11 @@ def test_a_text_without_a_row_fails_alone(folders, name, monkeypatch):
 
     def without_the_second(texts):
         rows = kept(texts)
-        part = rows.terms(1)[1] if name == "dot" else rows.tokens(1)
-        part[...] = np.nan
+        if name == "dot":
+            starts = rows.matrix.indptr
+            rows.matrix.data[starts[1] : starts[2]] = np.nan
+        else:
+            rows.tokens(1)[...] = np.nan
         return rows
 
     monkeypatch.setattr(encoder, "encode_documents", without_the_second)

@@ -42,11 +42,6 @@ class SparseRows:
     def __getitem__(self, places: Places) -> SparseRows:
         return SparseRows(self.matrix[places])
 
-    def terms(self, row: int) -> tuple[IntArray, FloatArray]:
-        """Return the terms of a row, by column, and their weights."""
-        part = slice(self.matrix.indptr[row], self.matrix.indptr[row + 1])
-        return self.matrix.indices[part].astype(np.int64), self.matrix.data[part]
-
 
 @dataclass(frozen=True)
 class TokenRows:

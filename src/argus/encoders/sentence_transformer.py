@@ -357,13 +357,6 @@ class SparseTextEncoder(ModelEncoder[SparseRows]):
         """Terms of the vocabulary, of a word that is embedded: before, the model may not know."""
         return int(self._call(["dimension"], Prompt(), "document").shape[1])
 
-    def terms(self, columns: IntArray) -> list[str]:
-        """Return the terms of some columns, or their numbers if these are no words."""
-        words = self.model.tokenizer
-        if words is None or len(words) != self.dim:
-            return [f"#{column}" for column in columns.tolist()]
-        return [str(term) for term in words.convert_ids_to_tokens(columns.tolist())]
-
     def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> SparseRows:
         from scipy.sparse import csr_array
 
@@ -390,22 +383,6 @@ class LateEncoder(ModelEncoder[TokenRows]):
     def dim(self) -> int:
         """Length of a token vector."""
         return int(self._call(["dimension"], Prompt(), "document")[0].shape[1])
-
-    def query_tokens(self, text: str) -> list[str]:
-        """Return the tokens behind the vectors of a query, in their order."""
-        return self._tokens(text, self.prompts.query, "query")
-
-    def document_tokens(self, text: str) -> list[str]:
-        """Return the tokens behind the vectors of a document, in their order."""
-        return self._tokens(text, self.prompts.document, "document")
-
-    def _tokens(self, text: str, prompt: Prompt, task: str) -> list[str]:
-        features = self._call([text], prompt, task, output_value=None)[0]
-        scored = features["attention_mask"].bool().cpu()
-        if "input_ids" not in features or len(features["input_ids"]) != len(scored):
-            return [f"#{i}" for i in range(int(scored.sum()))]  # pooled: no longer single tokens
-        ids = features["input_ids"].cpu()[scored]
-        return [str(token) for token in self.model.tokenizer.convert_ids_to_tokens(ids.tolist())]
 
     def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> TokenRows:
         return TokenRows.of(self._call(texts, prompt, task, convert_to_numpy=True), self.dim)
@@ -437,15 +414,13 @@ def place_window(
     """Return the stretch of `text` to read for `span`, and the span inside it.
 
     offsets: character range of each token of the whole text, without special tokens. room: tokens
-    the model can read beside its special tokens and prompt. A text that fits is returned whole.
+    the model can read beside its special tokens and prompt.
     A span in the first window is read there, as the model reads the text itself. Otherwise the
     window is centred on the span and moved to a grid of half a window, so that neighbouring
     mentions share one forward pass, and a quarter of a window or the end of the text is on either
     side of each. The result depends on text and span alone.
     Raises EncodingError when the span itself does not fit.
     """
-    if len(offsets) <= room:
-        return text, span
     size = room - MARGIN_TOKENS
     inside = [i for i, (a, b) in enumerate(offsets) if a < span.end and b > span.start]
     if not inside or inside[-1] - inside[0] + 1 > size:

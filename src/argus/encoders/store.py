@@ -21,7 +21,6 @@ from typing import Any, Generic, Self
 
 import numpy as np
 
-from argus.data.provenance import content_hash
 from argus.data.reading import parse_json, read_own, reading
 from argus.data.types import FloatArray, IntArray
 from argus.data.writing import check_plain, take_lock, write_whole
@@ -80,10 +79,6 @@ class Store(ABC, Generic[R]):
     def close(self) -> None:
         """Release the lock. The store may then be opened again."""
         self._lock.close()
-
-    def keep(self, keys: Sequence[bytes]) -> list[bytes]:
-        """Return keys that find the rows of `keys` on the disk, writing them there if need be."""
-        return list(keys)
 
     def rows(self, keys: Sequence[bytes]) -> IntArray:
         """Return the row of each key, -1 where it is not stored, as shape (len(keys),)."""
@@ -189,18 +184,6 @@ class EmbeddingStore(Store[FloatArray]):
         for row, key in enumerate(keys):
             if key not in self.failures:
                 self._held_rows.setdefault(key, row)
-
-    def keep(self, keys: Sequence[bytes]) -> list[bytes]:
-        """See `Store`. A held vector is stored under its own hash: no text can find it later."""
-        held = [key for key in dict.fromkeys(keys) if key in self._held_rows]
-        own: dict[bytes, bytes] = {}
-        for start in range(0, len(held), COPIED_ROWS):  # of millions, all at once are a copy of all
-            some = held[start : start + COPIED_ROWS]
-            vectors = self.gather(some)
-            own_keys = [content_hash("held", vector.tobytes()) for vector in vectors]
-            self.append(own_keys, vectors)
-            own |= zip(some, own_keys, strict=True)
-        return [own.get(key, key) for key in keys]
 
     @property
     def vectors(self) -> FloatArray:

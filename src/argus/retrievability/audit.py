@@ -170,7 +170,6 @@ def audit_knowledge(
         model, vectors = opened
         with record.timed("embedding"):
             embedded = embed(items, model, vectors, what="entities")
-            embedded = replace(embedded, keys=vectors.keep(embedded.keys))  # for `probe fit`
             window = texts_cut(model, [i.text for i in items if i.role is Role.DOCUMENT])
             del items, texts  # millions, perhaps
         home, path = folder.path.resolve(), vectors.path.resolve()

@@ -93,7 +93,8 @@ def read_audit(folder: Path) -> Audited:
         if missing := int((stored.rows(keys) < 0).sum()):
             raise InputError(
                 f"lacks the vectors of {missing} of {len(keys)} scored entities",
-                expected="every vector that the audit scored", fix=AGAIN, where=store,
+                expected="every vector that the audit scored, embedded here and not by a store",
+                fix=AGAIN, where=store,
             )  # fmt: skip
         vectors = stored.gather(keys)
     return Audited(
