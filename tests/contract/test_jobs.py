@@ -68,7 +68,7 @@ def folder_of(name: str) -> str | None:
 def test_every_command_has_an_example_of_one_line() -> None:
     assert not [name for name, line in EXAMPLES.items() if line is None]
     assert not [line for line in EXAMPLES.values() if len(line) > 130 or "\n" in line]
-    assert all(line.startswith(f"{name} ") for name, line in EXAMPLES.items())
+    assert all(f"{line} ".startswith(f"{name} ") for name, line in EXAMPLES.items())
 
 
 def test_only_commands_follow_and_are_left_out() -> None:

@@ -24,7 +24,7 @@ def test_reproduce_promises_what_it_then_measures(argus, tmp_path):
         (data / "thesis" / name).write_text(json.dumps(output_records()))
     small_vocabulary().save(data / "thesis" / "tokenizer")
     options = "--data", data, "--out", tmp_path / "out", "--json"
-    listed = {one["name"]: one for one in json.loads(argus("research", "reproduce", *options).out)}
+    listed = {one["name"]: one for one in json.loads(argus("research", "recipes", *options).out)}
     assert listed["car-4"]["here"] and listed["thesis-13"]["perhaps"]
     for name in ("car-4", "thesis-13"):
         measured = json.loads(argus("research", "reproduce", name, *options).out)["measured"]
