@@ -21,7 +21,7 @@ from argus.data.writing import write_jsonl
 from argus.demo.job import demo
 from argus.errors import ArgusError
 from argus.indexes.job import build_index
-from argus.remedies.config import PRESETS, TAU, ReferenceConfig
+from argus.remedies.config import TAU, ExpandConfig, ReferenceConfig
 from argus.remedies.expansion import expand_index
 from argus.remedies.synthesis import synthesize_index
 from argus.remedies.undo import rollback
@@ -102,7 +102,7 @@ def _row(
         if repair == DESCRIPTIONS:
             result = synthesize_index(index, **given)
         else:
-            result = expand_index(index, config=PRESETS[repair], **given)
+            result = expand_index(index, config=ExpandConfig.from_options(repair), **given)
     except ArgusError as error:
         return name | {"refused": str(error).replace(str(index), index.name)}
     rollback(index, result.remedy)

@@ -23,7 +23,7 @@ from argus.encoders.protocol import Encoder
 from argus.knowledge import KnowledgeSource, read_knowledge
 from argus.knowledge.names import ground
 from argus.knowledge.relations import RelationGraph
-from argus.remedies.config import PRESETS
+from argus.remedies.config import ExpandConfig
 from argus.remedies.diagnosis import Risk
 from argus.remedies.expansion import Pair, check_context, choose, look_up, make_views
 from argus.remedies.reference import Passage, PassageLookup
@@ -120,7 +120,7 @@ def _repairs(
     lookup, risks = PassageLookup(passages), flagged(titled)
     done = []
     for preset in ("paper", "robust"):
-        config = PRESETS[preset]
+        config = ExpandConfig.from_options(preset)
         pairs = look_up(chosen, risks, lookup, config)
         if config.min_similarity is not None:
             pairs = check_context(pairs, encoder, store)

@@ -45,8 +45,8 @@ def test_a_budget_and_a_refusal_end_with_2_and_change_nothing(remedy, endpoint, 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("synthesize", "--preset", "best"), "--preset: preset 'best'; expected one of paper"),
-        (("expand", "--preset", "best"), "--preset: preset 'best'; expected one of paper, robust"),
+        (("synthesize", "--preset", "best"), "--preset: 'best'; expected one of paper, robust"),
+        (("expand", "--preset", "best"), "--preset: 'best'; expected one of paper, robust"),
         (("expand", "--tau", 2), "'--tau'"),
         (("expand", "--tau", "nan"), "'--tau'"),
         (("expand", "--tau", 0), "nothing to repair: 16 of its 16 entities"),

@@ -24,7 +24,7 @@ def ids(passages):
 
 def test_words_find_frequent_names_and_titles_find_subjects(lookup):
     [by_words] = lookup.by_words(["Bern"], 2)
-    [by_title] = lookup.by_title([("bern",)], 2)
+    by_title = lookup.by_title("", ("bern",), 2)
     assert [p.id for p in by_words] == ["moon", "bern"], "the crater has the name four times"
     assert [p.id for p in by_title] == ["bern"]
     assert [p.linked for p in by_words] == [False, False]
@@ -41,11 +41,11 @@ def test_surface_forms_are_linked_as_a_gazetteer_does(lookup):
     ]
     linked = PassageLookup(kb)
     asked = ["Mercury", "Mercury (god)", "Hermes", "Turicum", "Z\u00fcrich", "mercury", "Bern", ""]
-    assert ids(linked.by_name(asked)) == [
+    assert ids(map(linked.by_title, asked)) == [
         ["planet", "god"], ["god"], ["god"], ["zurich"], ["zurich"], [], [], [],
     ]  # fmt: skip
-    assert ids(linked.by_name(["Mercury"], 1)) == [["planet"]]
-    assert all(p.linked for p in linked.by_name(["Mercury"])[0])
-    assert linked.by_name([]) == [] and ids(lookup.by_name(["Thun"])) == [[]]
+    assert ids([linked.by_title("Mercury", k=1)]) == [["planet"]]
+    assert all(p.linked for p in linked.by_title("Mercury"))
+    assert lookup.by_title("Thun") == []
     with pytest.raises(InputError, match="aliases '7' of document 'a'"):
-        PassageLookup([Document("a", "x", "A", {"aliases": 7})]).by_name(["A"])
+        PassageLookup([Document("a", "x", "A", {"aliases": 7})]).by_title("A")

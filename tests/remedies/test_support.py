@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from argus.data.types import Span
 from argus.remedies.guard import (
     GENERIC_WORDS,
+    PLACES,
     SMALL_WORDS,
-    _places,
     examine,
     is_supported,
     is_wording,
@@ -127,7 +127,7 @@ def test_a_name_does_not_support_another(names):
 def test_a_place_supports_its_own_adjective_alone(place, demonym):
     assert is_supported(f"{demonym} capital", [f"{place} has a capital."])
     assert not is_supported(f"{demonym} capital", [f"a {place.lower()} has a capital"])
-    others = [d for d, places in _places().items() if place.casefold() not in places]
+    others = [d for d, places in PLACES.items() if place.casefold() not in places]
     assert len(others) > 180
     for other in others:
         assert not is_supported(f"{other.title()} capital", [f"{place} has a capital."]), other

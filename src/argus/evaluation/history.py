@@ -51,27 +51,21 @@ class HistoryResult(Result):
         for place in self.summary["damaged"]:
             yield f"WARNING: {place} cannot be read and is left out"
         for change in self.summary["changes"]:
-            yield from _lines(change)
+            yield f"{change['job']}, run {change['before']} to run {change['after']}:"
+            if change["settings"]:
+                yield f"  not the same figures: {', '.join(change['settings'])}"
+            if not change["same_corpus"]:
+                yield f"  another corpus: told of the {change['unit']} that both have"
+            for figure in (figure for figure in change["figures"] if figure["test"]):
+                test, items = figure["test"], f"{figure['common']:,} {change['unit']}"
+                yield (
+                    f"  {figure['figure']}, {items}: {difference_words(test)}"
+                    f"; {test['improved']:,} better, {test['harmed']:,} worse"
+                )
+                for item in figure["worse"][:3]:
+                    yield f"    {item['id']}: {item['before']:.3f} -> {item['after']:.3f}"
         if not self.summary["changes"]:
             yield "no job has two runs that can be compared yet: run one again with the same --out"
-
-
-def _lines(change: Mapping[str, Any]) -> Iterator[str]:
-    yield f"{change['job']}, run {change['before']} to run {change['after']}:"
-    if change["settings"]:
-        yield f"  not the same figures: {', '.join(change['settings'])}"
-    if not change["same_corpus"]:
-        yield f"  another corpus: told of the {change['unit']} that both have"
-    for figure in change["figures"]:
-        test = figure["test"]
-        if test is None:
-            continue
-        yield (
-            f"  {figure['figure']}, {figure['common']:,} {change['unit']}: {difference_words(test)}"
-            f"; {test['improved']:,} better, {test['harmed']:,} worse"
-        )
-        for item in figure["worse"][:3]:
-            yield f"    {item['id']}: {item['before']:.3f} -> {item['after']:.3f}"
 
 
 def history(
@@ -88,8 +82,17 @@ def history(
     the first folder that has them. The default is the last two. Raises InputError for a folder
     without a run, and for numbers that are not runs of one job.
     """
-    runs = [run for folder in folders for run in _read_runs(Path(folder))]
-    runs = [run for run in runs if job is None or run.job == job]
+    runs: list[JobRun] = []
+    for folder in map(Path, folders):
+        found = runs_in(folder)
+        if not found:
+            got = "no run in it" if folder.is_dir() else "no such folder"
+            if damaged := damaged_in(folder):
+                got = f"none of its {len(damaged):,} runs can be read"
+            expected = "a folder of results that was written since runs are recorded"
+            fix = "Run the job again with the same --out, or argus report on the folder: it "
+            raise InputError(got, expected=expected, fix=f"{fix}records it.", where=folder)
+        runs += [run for run in found if job is None or run.job == job]
     if not runs:
         raise InputError(
             f"no run of {job}" if job else "no folder",
@@ -110,17 +113,6 @@ def history(
         "damaged": [str(place) for folder in folders for place in damaged_in(Path(folder))],
     }
     return HistoryResult(summary)
-
-
-def _read_runs(folder: Path) -> list[JobRun]:
-    if runs := runs_in(folder):
-        return runs
-    got = "no run in it" if folder.is_dir() else "no such folder"
-    if damaged := damaged_in(folder):
-        got = f"none of its {len(damaged):,} runs can be read"
-    expected = "a folder of results that was written since runs are recorded"
-    fix = "Run the job again with the same --out, or argus report on the folder: it records what "
-    raise InputError(got, expected=expected, fix=f"{fix}lies there.", where=folder)
 
 
 def _find_run(runs: Sequence[JobRun], number: int | None) -> JobRun:
@@ -198,6 +190,27 @@ def compare_runs(before: JobRun, after: JobRun) -> dict[str, Any]:
         expected = "two runs over the same documents or questions"
         fix = "Take the baseline from a run of the same corpus."
         raise InputError(got, expected=expected, fix=fix, where=before.place)
+    figures = []
+    for name in (name for name in before.items if name in after.items):
+        pairs = Pairs.of(before.items[name], after.items[name])
+        test = paired(pairs.before, pairs.after) if pairs.before else None
+        changes = {id_: pairs.after[id_] - value for id_, value in pairs.before.items()}
+        moved = sorted((d, id_) for id_, d in changes.items() if abs(d) > UNCHANGED)
+        named = [{"id": i, "before": pairs.before[i], "after": pairs.after[i]} for _, i in moved]
+        n_worse = sum(change < 0 for change, _ in moved)
+        figures.append(
+            {
+                "figure": name,
+                "common": len(pairs.before),
+                "only_before": pairs.only_before,
+                "only_after": pairs.only_after,
+                "failed_after": len(pairs.failed),
+                "test": None if test is None else test.figures(),
+                "worse": named[:n_worse][:MAX_NAMED],
+                "better": named[n_worse:][::-1][:MAX_NAMED],
+                "verdict": "" if test is None else test.verdict,
+            }
+        )
     return {
         "job": before.job,
         "unit": TRACKED[before.job].unit,
@@ -206,34 +219,7 @@ def compare_runs(before: JobRun, after: JobRun) -> dict[str, Any]:
         "settings": differing_settings(before, after),
         "same_corpus": before.record["corpus"] == after.record["corpus"],
         "same_encoder": before.record["encoder"] == after.record["encoder"],
-        "figures": [
-            _change_of(name, Pairs.of(values, after.items[name]))
-            for name, values in before.items.items()
-            if name in after.items
-        ],
-    }
-
-
-def _change_of(name: str, pairs: Pairs) -> dict[str, Any]:
-    test = paired(pairs.before, pairs.after) if pairs.before else None
-    changes = {id_: pairs.after[id_] - v for id_, v in pairs.before.items()}
-    moved = [i for i, d in changes.items() if abs(d) > UNCHANGED]
-    moved.sort(key=lambda i: (changes[i], i))
-
-    def named(ids: list[str]) -> list[dict[str, Any]]:
-        first = ids[:MAX_NAMED]
-        return [{"id": i, "before": pairs.before[i], "after": pairs.after[i]} for i in first]
-
-    return {
-        "figure": name,
-        "common": len(pairs.before),
-        "only_before": pairs.only_before,
-        "only_after": pairs.only_after,
-        "failed_after": len(pairs.failed),
-        "test": None if test is None else test.figures(),
-        "worse": named([i for i in moved if changes[i] < 0]),
-        "better": named([i for i in reversed(moved) if changes[i] > 0]),
-        "verdict": "" if test is None else test.verdict,
+        "figures": figures,
     }
 
 

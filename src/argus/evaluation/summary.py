@@ -120,7 +120,16 @@ def section(folder: Path, evaluation: Mapping[str, Any]) -> Section:
         "evaluation_queries": _tabulate_queries(folder, evaluation),
     }
     if evaluation["harmed"]:
-        tables["evaluation_harmed"] = _tabulate_harmed(evaluation["harmed"])
+        columns = {"query": "text", "before": "share", "after": "share", "difference": "text"}
+        ranks = ("first relevant rank, before", "after (none: not in the run)")
+        rows = [
+            [
+                f"{row['text']} · {row['query_id']}", row["before"], row["after"],
+                f"{row['difference']:+.4f}", row["rank_before"], row["rank_after"],
+            ]
+            for row in evaluation["harmed"]
+        ]  # fmt: skip
+        tables["evaluation_harmed"] = table(columns | dict.fromkeys(ranks, "count"), rows)
     if groups := evaluation["implicitness"]["groups"]:
         words = {"implicit": "share no word", "sharing": "share a word"}
         rows = [
@@ -138,19 +147,6 @@ def section(folder: Path, evaluation: Mapping[str, Any]) -> Section:
     if comparison:
         brief = f"{name} {difference_words(comparison[name])} on {measured:,} queries"
     return Section({}, tables, brief)
-
-
-def _tabulate_harmed(queries: Sequence[Mapping[str, Any]]) -> Table:
-    ranks = ("first relevant rank, before", "after (none: not in the run)")
-    columns = {"query": "text", "before": "share", "after": "share", "difference": "text"}
-    rows = [
-        [
-            f"{row['text']} · {row['query_id']}", row["before"], row["after"],
-            f"{row['difference']:+.4f}", row["rank_before"], row["rank_after"],
-        ]
-        for row in queries
-    ]  # fmt: skip
-    return table(columns | dict.fromkeys(ranks, "count"), rows)
 
 
 def _tabulate_association(evaluation: Mapping[str, Any]) -> Table:

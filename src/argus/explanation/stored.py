@@ -149,7 +149,15 @@ def check_vector(case: Case, place: Standing, config: ExplainConfig) -> Finding:
         how = f"that vector is stored under {doc!r}, so rows are out of order"
     own = float(case.scores_of(fresh[None])[0]) - case.penalty(case.doc_id)
     rank = case.rank_of_score(max(own, place.dense.score or own))
-    off, sampled = _compare_sample(case, config.seed)
+    kinds = snapshot.columns["kind"].to_pylist()
+    others = [row for row, kind in enumerate(kinds) if kind == ORIGINAL and row != case.original]
+    sample = np.random.default_rng(config.seed).permutation(others)[:SAMPLE].tolist()
+    off, sampled = 0, len(sample)
+    if sample:
+        texts = snapshot.columns["text"].take(sample).to_pylist()
+        anew = directions(encoder, encoder.encode_documents(texts))
+        cosines = np.einsum("ij,ij->i", anew, directions(encoder, snapshot.vectors[sample]))
+        off = int((cosines < SAME).sum())
     evidence |= {
         "sampled": sampled,
         "sampled_also_off": off,
@@ -183,20 +191,6 @@ def closest_variant(
     cosines = directions(encoder, np.concatenate(vectors)) @ stored
     best = int(np.argmax(cosines))
     return [*texts, "the text embedded as a query"][best], float(cosines[best])
-
-
-def _compare_sample(case: Case, seed: int) -> tuple[int, int]:
-    """Embed a seeded sample of other documents again. Return how many are off, and its size."""
-    kinds = case.snapshot.columns["kind"].to_pylist()
-    rows = [row for row, kind in enumerate(kinds) if kind == ORIGINAL and row != case.original]
-    sample = np.random.default_rng(seed).permutation(rows)[:SAMPLE].tolist()
-    if not sample:
-        return 0, 0
-    texts = case.snapshot.columns["text"].take(sample).to_pylist()
-    encoder = case.retriever.encoder
-    fresh = directions(encoder, encoder.encode_documents(texts))
-    cosines = np.einsum("ij,ij->i", fresh, directions(encoder, case.snapshot.vectors[sample]))
-    return int((cosines < SAME).sum()), len(sample)
 
 
 def check_window(case: Case, place: Standing) -> Finding:

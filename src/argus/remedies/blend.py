@@ -30,11 +30,11 @@ from argus.indexes.header import index_folder
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever, encoder_of
 from argus.indexes.snapshot import Snapshot
-from argus.indexes.views import BEFORE, NewViews, ViewIndex, new_views, originals
+from argus.indexes.views import BEFORE, ViewIndex, new_views, originals
 from argus.jobs.workspace import Record
 from argus.measures import evaluate, paired_difference
 from argus.measures.significance import with_interval
-from argus.remedies.blend_parts import BlendParts, blend_id, make_blend
+from argus.remedies.blend_parts import blend_id, make_blend
 from argus.remedies.config import SentenceSettings
 from argus.remedies.remedy_result import RemedyResult, check_judged, evaluate_remedy
 from argus.remedies.undo import MADE, ROLLED_BACK, is_in_index
@@ -134,13 +134,22 @@ def blend_index(
         with record.timed("embedding sentences, measuring hubness"):
             made = make_blend(blend, settings, remedy, documents, own, model, cache, parents)
         with record.timed("adding views"):
-            new = _add(opened, remedy, blend, made, home)
+            new = new_views(made.views if blend.sentences else [], opened, remedy)
+            note = {"remedy": remedy, "kind": BLEND, "at": utc_now()}
+            home.write_json(MADE, note | {"views_known": new.known, "relied_on": new.relied_on})
+            if made.numbers is not None:
+                made.numbers.save(home.path)
+            row = {view.id: i for i, view in enumerate(made.views)}
+            if new.views:
+                opened.add(new.views, made.vectors[[row[v.id] for v in new.views]], remedy)
+            opened.prescribe(remedy, blend=blend, relied_on=new.relied_on)  # now they count
+            (home / ROLLED_BACK).unlink(missing_ok=True)
         there = next(r for r in opened.remedies() if r.id == remedy)
         parts, gains = [], []
         if questions is not None:
             with record.timed("measuring what it gains"):
                 retriever = IndexRetriever(opened, model, remedy)
-                judged = _embed(questions, retriever, cache)
+                judged = JudgedVectors.of(questions, retriever, cache)
                 state = opened.snapshot(remedy)
                 plain = opened.unsmoothed(remedy) if blend.smoothing else state
                 searched = Searched(plain, retriever.lexical(), retriever.weight, state)
@@ -170,36 +179,6 @@ def blend_index(
     report = write_report(folder.path)
     evaluation = evaluate_remedy(opened, remedy, questions, encoder=model, out=folder.path)
     return BlendResult(remedy, folder.path, report, opened, summary, evaluation)
-
-
-def _add(
-    index: ViewIndex, remedy: str, blend: Blend, made: BlendParts, home: ArtifactFolder
-) -> NewViews:
-    """Write the note, then add views and numbers, then the recipe that makes them count."""
-    new = new_views(made.views if blend.sentences else [], index, remedy)
-    note = {"remedy": remedy, "kind": BLEND, "at": utc_now()}
-    home.write_json(MADE, note | {"views_known": new.known, "relied_on": new.relied_on})
-    if made.numbers is not None:
-        made.numbers.save(home.path)
-    row = {view.id: i for i, view in enumerate(made.views)}
-    if new.views:
-        index.add(new.views, made.vectors[[row[v.id] for v in new.views]], remedy=remedy)
-    index.prescribe(remedy, blend=blend, relied_on=new.relied_on)
-    (home / ROLLED_BACK).unlink(missing_ok=True)
-    return new
-
-
-def _embed(
-    questions: JudgedQueries, retriever: IndexRetriever, cache: EmbeddingStore
-) -> JudgedVectors:
-    """Embed judged questions as the index searches them, without those that cannot be."""
-    judged, qrels = list(questions.judged.queries.values()), questions.judged.qrels
-    items = as_queries([query.text for query in judged])
-    embedded = embed(items, retriever.encoder, cache, what="queries")
-    able = [query for query, ok in zip(judged, embedded.ok, strict=True) if ok]
-    vectors = retriever.recipe.correct(embedded.vectors)
-    of_able = {query.id: qrels[query.id] for query in able}
-    return JudgedVectors(able, vectors, of_able, questions.fold)
 
 
 @dataclass(frozen=True)
@@ -232,6 +211,18 @@ class JudgedVectors:
     vectors: FloatArray
     qrels: Qrels
     fold: ParentFold | None = None  # of chunks to the documents that were judged
+
+    @classmethod
+    def of(
+        cls, questions: JudgedQueries, retriever: IndexRetriever, cache: EmbeddingStore
+    ) -> JudgedVectors:
+        """Embed judged questions as the index searches them, without those that cannot be."""
+        judged, qrels = list(questions.judged.queries.values()), questions.judged.qrels
+        items = as_queries([query.text for query in judged])
+        embedded = embed(items, retriever.encoder, cache, what="queries")
+        able = [query for query, ok in zip(judged, embedded.ok, strict=True) if ok]
+        vectors = retriever.recipe.correct(embedded.vectors)
+        return cls(able, vectors, {query.id: qrels[query.id] for query in able}, questions.fold)
 
     @property
     def depth(self) -> int:

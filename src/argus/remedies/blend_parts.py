@@ -52,7 +52,6 @@ class BlendParts:
     vectors: FloatArray  # (n_views, dim), unit rows
     sentences: SentenceViews
     failed: int  # sentences that could not be embedded
-    sample: int  # sentences that hubness was measured on
     numbers: DocumentNumbers | None  # None if the blend has no numbers per document
 
 
@@ -105,44 +104,34 @@ def make_blend(
     views = [view for view, ok in zip(found.views, embedded.ok, strict=False) if ok]
     failed = len(embedded.failures)
     if not blend.per_document:
-        return BlendParts(views, embedded.vectors, found, failed, 0, None)
-    hubs, sample = np.zeros(len(documents), np.float32), 0
+        return BlendParts(views, embedded.vectors, found, failed, None)
+    hubs = np.zeros(len(documents), np.float32)
     if blend.hubs:
-        sentences, holders = _sample_sentences(found, vectors, encoder, cache, settings.seed)
+        # Draw from the views, and from the documents of one sentence by their own vectors.
+        n_views, whole = len(found.views), list(found.whole)
+        drawn = np.arange(n_views + len(whole))
+        if len(drawn) > HUB_SAMPLE:
+            drawn = np.sort(np.random.default_rng(settings.seed).permutation(drawn)[:HUB_SAMPLE])
+        of_views = drawn[drawn < n_views].tolist()
+        single = [whole[i - n_views] for i in drawn[drawn >= n_views]]
+        texts = [found.views[i].text for i in of_views]
+        sampled = embed(as_documents(texts), encoder, cache, what="sentences")
+        sentences = np.concatenate([sampled.vectors, vectors[single]])
+        holders = [found.holders[i] for i, ok in zip(of_views, sampled.ok, strict=True) if ok]
+        holders += [found.whole[position] for position in single]
         if parents:
             chunks: dict[str, list[int]] = {}
             of_chunk = [parents.get(d.id, d.id) for d in documents]
             for position, parent in enumerate(of_chunk):
                 chunks.setdefault(parent, []).append(position)
             holders = [sorted({i for p in held for i in chunks[of_chunk[p]]}) for held in holders]
-        hubs, sample = hubness(vectors, sentences, holders), len(holders)
+        hubs = hubness(vectors, sentences, holders)
     moved = smooth(vectors, blend.smoothing) if blend.smoothing else None
     commits = None  # that each document came with, if an index says it
     if all("added" in d.metadata for d in documents):
         commits = np.array([d.metadata["added"] for d in documents], np.int64)
     numbers = DocumentNumbers([d.id for d in documents], hubs, moved, commits)
-    return BlendParts(views, embedded.vectors, found, failed, sample, numbers)
-
-
-def _sample_sentences(
-    found: SentenceViews, own: FloatArray, encoder: Encoder, cache: EmbeddingStore, seed: int
-) -> tuple[FloatArray, list[list[int]]]:
-    """Draw sentences to measure hubness on. Return their vectors and the holders of each.
-
-    They are drawn from the views and from the documents of one sentence, by their own vectors.
-    """
-    n_views, whole = len(found.views), list(found.whole)
-    n = n_views + len(whole)
-    drawn = np.arange(n)
-    if n > HUB_SAMPLE:
-        drawn = np.sort(np.random.default_rng(seed).permutation(n)[:HUB_SAMPLE])
-    views = drawn[drawn < n_views].tolist()
-    documents = [whole[i - n_views] for i in drawn[drawn >= n_views]]
-    texts = [found.views[i].text for i in views]
-    embedded = embed(as_documents(texts), encoder, cache, what="sentences")
-    holders = [found.holders[i] for i, ok in zip(views, embedded.ok, strict=True) if ok]
-    holders += [found.whole[position] for position in documents]
-    return np.concatenate([embedded.vectors, own[documents]]), holders
+    return BlendParts(views, embedded.vectors, found, failed, numbers)
 
 
 def sentence_views(documents: Sequence[Document], remedy: str, max_views: int) -> SentenceViews:

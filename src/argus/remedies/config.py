@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from argus.errors import InputError
 from argus.knowledge.gazetteer import GazetteerConfig
 from argus.llm.config import AcceptUnanswered, ChatConfig, LocalConfig, needs_model
-from argus.settings import (
-    Doc,
-    Ge,
-    Interval,
-    Option,
-    Seed,
-    Setting,
-    check_settings,
-    settings_of,
-)  # fmt: skip
+from argus.settings import Doc, Ge, Interval, Option, Seed, Setting, check_settings, settings_of
 
 TAU = 0.3  # predicted RPS below which an entity is at risk (ARGUS §5.1)
 K_AUG = 2  # passages per entity (ARGUS §5.2)
@@ -33,7 +24,8 @@ Tau = Annotated[
     float, Interval(ge=0, le=1), Doc("Predicted RPS below this is at risk."), Option(("--tau",))
 ]
 Preset = Annotated[
-    str, Doc("robust, or paper: ARGUS §5, with mentions by NER unless --mentions says otherwise.")
+    Literal["paper", "robust"],
+    Doc("robust, or paper: ARGUS §5, with mentions by NER unless --mentions says otherwise."),
 ]
 
 
@@ -72,20 +64,10 @@ class ExpandConfig:
         return (replace(named, default=ROBUST.preset), *unset)
 
     @classmethod
-    def from_options(cls, preset: str, **changes: int | float | None) -> ExpandConfig:
+    def from_options(cls, preset: Preset, **changes: int | float | None) -> ExpandConfig:
         """Return the preset of this name with the given settings changed."""
-        check_preset(preset)
-        settings = {name: value for name, value in changes.items() if value is not None}
-        return replace(PRESETS[preset], **settings)  # type: ignore[arg-type]
-
-
-def check_preset(preset: str) -> None:
-    """Raise InputError for an unknown preset."""
-    if preset not in PRESETS:
-        raise InputError(
-            f"preset {preset!r}", expected=f"one of {', '.join(PRESETS)}",
-            fix="Leave it out for robust.", where="--preset",
-        )  # fmt: skip
+        settings: dict[str, Any] = {name: n for name, n in changes.items() if n is not None}
+        return replace(PAPER if preset == PAPER.preset else ROBUST, preset=preset, **settings)
 
 
 PAPER = ExpandConfig(preset="paper")
@@ -93,7 +75,6 @@ ROBUST = ExpandConfig(
     preset="robust", k_aug=1, title_first=True, min_similarity=MIN_SIMILARITY, max_views=1,
     fit_window=True, skip_known=True,
 )  # fmt: skip
-PRESETS = {config.preset: config for config in (PAPER, ROBUST)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,13 +121,8 @@ class ReferenceConfig:
 
     def described(self) -> dict[str, object]:
         """Return the configuration for a manifest."""
-        return {
-            "kb": [str(path) for path in self.kb],
-            "mentions": self.finder,
-            "ignore_case": self.names.ignore_case,
-            "min_length": self.names.min_length,
-            "common_words": self.names.common_words,
-        }
+        paths = [str(path) for path in self.kb]
+        return {"kb": paths, "mentions": self.finder, **asdict(self.names)}
 
     def inputs(self) -> dict[str, Path | None]:
         """Return the files of the knowledge bases, named for a manifest."""
@@ -172,7 +148,6 @@ class SynthesizeSettings:
 
     def __post_init__(self) -> None:
         check_settings(self)
-        check_preset(self.preset)
 
     def by(self, model: ChatConfig | LocalConfig | None) -> SynthesizeConfig:
         """Return the settings with the model that writes, or None for the knowledge base.

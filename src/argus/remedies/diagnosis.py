@@ -23,20 +23,13 @@ from argus.data.folders import ArtifactFolder
 from argus.data.tables import read_table
 from argus.data.types import Document, Span, State, count_states
 from argus.data.writing import one_writer
-from argus.encoders import (
-    DEFAULT_MODEL,
-    EmbeddingStore,
-    Encoder,
-    Item,
-    Role,
-    embed,
-)  # fmt: skip
+from argus.encoders import DEFAULT_MODEL, EmbeddingStore, Encoder, Item, Role, embed
 from argus.engine import open_given
 from argus.errors import InputError
 from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
-from argus.knowledge.names import Mention, MentionFinder, without_surrogates
+from argus.knowledge.names import Mention, MentionFinder
 from argus.progress import progress
 from argus.remedies.config import TAU, ReferenceConfig, Tau
 from argus.remedies.reference import make_finder, open_probe, read_passages
@@ -52,16 +45,18 @@ OUTSIDE: Score = (None, State.NOT_APPLICABLE, "beyond the probe's training regio
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """One entity of one document: an entity is a surface form, as in ARGUS §D.1."""
+    """One entity of one document: an entity is a surface form, as in ARGUS §D.1.
+
+    spans: every occurrence, in characters of the document's content, in order. entity_ids: entities
+    of the knowledge base that bear the name, if the finder links. rps: least predicted RPS of the
+    scored occurrences. None without any.
+    """
 
     doc_id: str
     entity: str
     spans: tuple[Span, ...]
-    """Every occurrence, in characters of the document's content, in order."""
     entity_ids: tuple[str, ...]
-    """Entities of the knowledge base that bear the name, if the finder links."""
     rps: float | None
-    """Least predicted RPS of the scored occurrences. None without any."""
     state: State
     reason: str = ""
 
@@ -72,16 +67,17 @@ class Risk:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The entities of a corpus, ordered by document and first occurrence."""
+    """The entities of a corpus, ordered by document and first occurrence.
+
+    documents: number of documents that were read. finder: name of the mention finder. left_out:
+    number of names that it did not look for, by reason.
+    """
 
     risks: list[Risk]
     tau: float
     documents: int
-    """Documents that were read."""
     finder: str = ""
-    """Name of the mention finder."""
     left_out: Mapping[str, int] = field(default_factory=dict)
-    """Number of names that the finder did not look for, by reason."""
 
     def flagged(self) -> dict[str, list[Risk]]:
         """Return the entities at risk of each document that has any, `E_risk(d)`."""
@@ -210,7 +206,7 @@ def diagnose_documents(
     """
     pooling = "span" if encoder.pools_spans else "sentence"
     probe.check_vectors_of(encoder.fingerprint, pooling, where=Path("the probe given"))
-    texts = [without_surrogates(d.content) for d in documents]  # tokenizers refuse surrogates
+    texts = [document.content for document in documents]
     mentions = find_mentions(texts, documents, finder)
     places = [(i, mention.span) for i, own in enumerate(mentions) for mention in own]
     items = [
@@ -271,19 +267,6 @@ def find_mentions(
             mentions.append([*in_title, *moved])
             advance(1)
     return mentions
-
-
-def explain_none_flagged(diagnosis: Diagnosis) -> str | None:
-    """Return the reason why no entity is at risk. None where one is."""
-    if diagnosis.flagged():
-        return None
-    if not diagnosis.risks:
-        return "no entity was found in its documents. Check that --kb and --mentions fit them"
-    with_rps = sum(risk.rps is not None for risk in diagnosis.risks)
-    total, tau = f"{len(diagnosis.risks):,} entities", diagnosis.tau
-    if with_rps:
-        return f"{with_rps:,} of its {total} have a predicted RPS, none below τ={tau:g}"
-    return f"the RPS of none of its {total} could be predicted ({diagnosis.risks[0].reason})"
 
 
 def write_diagnosis(

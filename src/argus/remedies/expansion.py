@@ -129,11 +129,9 @@ def look_up(
     names = list(dict.fromkeys(risk.entity for _, risk in risks))
     by_words = dict(zip(names, lookup.by_words(names, config.k_aug), strict=True))
     k = config.k_aug if config.min_similarity is None else max(config.k_aug, MIN_BEARERS)
-    linked = iter(lookup.by_title([r.entity_ids for _, r in risks if r.entity_ids], k))
-    named = iter(lookup.by_name([r.entity for _, r in risks if not r.entity_ids], k))
     pairs = []
     for document, risk in risks:
-        titled = next(linked if risk.entity_ids else named) if config.title_first else []
+        titled = lookup.by_title(risk.entity, risk.entity_ids, k) if config.title_first else []
         pairs += [Pair(document, risk, passage) for passage in titled or by_words[risk.entity]]
     if not config.skip_known:
         return pairs

@@ -19,7 +19,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -62,6 +61,11 @@ SMALL_WORDS = WORDS["small"]
 GENERIC_WORDS = WORDS["generic"]
 """Types and roles that passages state in other words: at most half of a description."""
 
+PLACES: dict[str, set[str]] = {}  # demonym to its places, case-folded, compounds by the last word
+for _pair in Path(__file__).with_name("demonyms.txt").read_text("utf-8").casefold().split():
+    _place, _demonym = _pair.split(":")  # listed, since by endings "Niger" would give "Nigerian"
+    PLACES.setdefault(_demonym, set()).add(_place)
+
 
 def is_wording(description: str) -> bool:
     """Return whether a text has the form of a description.
@@ -100,19 +104,6 @@ def _shape(word: str) -> str:
     return shape
 
 
-@cache
-def _places() -> dict[str, frozenset[str]]:
-    """Return demonym to its places, both case-folded, compound names by their last word.
-
-    demonyms.txt lists them: by endings alone "Niger" would give "Nigerian".
-    """
-    places: dict[str, set[str]] = {}
-    for pair in Path(__file__).with_name("demonyms.txt").read_text("utf-8").casefold().split():
-        place, demonym = pair.split(":")
-        places.setdefault(demonym, set()).add(place)
-    return {demonym: frozenset(of) for demonym, of in places.items()}
-
-
 class _Facts:
     """Words of passages, without accents."""
 
@@ -142,7 +133,7 @@ class _Facts:
         if word == folded and word not in SMALL_WORDS:
             return word in self.words or _stem(word) in self.stems
         is_acronym = word.isupper() and len(word) > 1
-        places = _places().get(folded, frozenset())
+        places = PLACES.get(folded, set())
         occurs = folded in (self.names if is_acronym else self.words)
         return occurs or not places.isdisjoint(self.names)
 

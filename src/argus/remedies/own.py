@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
@@ -42,7 +41,16 @@ def add_own(index: Path | str, spec: str, *, encoder: Encoder | str | None = Non
     opened = ViewIndex.open(index_folder(index))
     documents = originals(opened)
     made = call_own(spec, remedy_of, list(documents))
-    texts = _checked(spec, made, {document.id for document in documents})
+    if not isinstance(made, Mapping):
+        raise ArgusError(f"{spec} returned {type(made).__name__}; expected {EXPECTED}.")
+    if unknown := sorted(map(str, made.keys() - {document.id for document in documents})):
+        raise ArgusError(f"{spec} gave texts to {unknown[0]!r}; expected ids of the documents.")
+    texts: dict[str, list[str]] = {}
+    for id_, own in made.items():
+        own = [own] if isinstance(own, str) else list(own)
+        if wrong := next((type(one) for one in own if not isinstance(one, str)), None):
+            raise ArgusError(f"{spec} gave {id_!r} a {wrong.__name__}; expected texts.")
+        texts[id_] = [text for text in dict.fromkeys(own) if text.strip()]
     parts = (part for id_, own in texts.items() for part in (id_, *own))
     remedy = f"{KIND}-{content_hash(name, *parts, size=4).hex()}"
     views = [
@@ -57,19 +65,3 @@ def add_own(index: Path | str, spec: str, *, encoder: Encoder | str | None = Non
     with EmbeddingStore(vectors, fingerprint=model.fingerprint, dim=model.dim) as cache:
         add_views(opened, model, cache, home, views, {"file": name})
     return remedy
-
-
-def _checked(spec: str, made: Any, ids: set[str]) -> dict[str, list[str]]:
-    """Return the texts of each document, those that say something."""
-    if not isinstance(made, Mapping):
-        raise ArgusError(f"{spec} returned {type(made).__name__}; expected {EXPECTED}.")
-    if unknown := next((id_ for id_ in made if id_ not in ids), None):
-        raise ArgusError(f"{spec} gave texts to {unknown!r}; expected ids of the documents.")
-    texts: dict[str, list[str]] = {}
-    for id_, own in made.items():
-        own = [own] if isinstance(own, str) else list(own)
-        if wrong := next((one for one in own if not isinstance(one, str)), None):
-            kind = type(wrong).__name__
-            raise ArgusError(f"{spec} gave {id_!r} a {kind}; expected texts.")
-        texts[id_] = [text for text in dict.fromkeys(own) if text.strip()]
-    return texts

@@ -116,8 +116,24 @@ def write_receipt(
     records = [dict(zip(SCHEMA.names, cell, strict=True)) for cell in cells]
     rows = pa.Table.from_pylist(records, schema=SCHEMA)
     folder.write_table("receipt", rows, csv=True)
-    summary = _summarise(applied, rows, ranks, views, k)
-    summary |= {
+    new = [view for group in views.values() for view in group]
+    repaired = rows["views"].to_numpy() > 0
+    summary: dict[str, Any] = {
+        "remedy": remedy,
+        "index": str(index.path),
+        "added": applied.added,
+        "made": applied.origin,
+        "k": k,
+        "counts": {
+            "documents": applied.diagnosis.documents,
+            "documents_at_risk": len(applied.diagnosis.flagged()),
+            "documents_repaired": len(views),
+            "entities_at_risk": rows.num_rows,
+            "views": len(new),
+            "bytes": sum(len(view.text.encode()) for view in new) + 4 * index.dim * len(new),
+        },
+        "risk_queries": _count_ranks(ranks, k),
+        "of_repaired": _count_ranks(ranks[:, repaired], k),
         "neighbours_fallen": len(fell),
         "places_lost": fell.total(),
         "seconds": round(sum(applied.record.timings_s.values()), 1),
@@ -160,32 +176,6 @@ def rank_risks(
         for earlier, later in zip(*lists, strict=True):
             fell.update(set(earlier) - set(later))
     return ranks, fell
-
-
-def _summarise(
-    applied: Applied, rows: pa.Table, ranks: IntArray, views: Mapping[str, list[View]], k: int
-) -> dict[str, Any]:
-    repaired = rows["views"].to_numpy() > 0
-    new = [view for group in views.values() for view in group]
-    text_bytes = sum(len(view.text.encode("utf-8", "surrogatepass")) for view in new)
-    index = applied.opened.index
-    return {
-        "remedy": applied.remedy,
-        "index": str(index.path),
-        "added": applied.added,
-        "made": applied.origin,
-        "k": k,
-        "counts": {
-            "documents": applied.diagnosis.documents,
-            "documents_at_risk": len(applied.diagnosis.flagged()),
-            "documents_repaired": len(views),
-            "entities_at_risk": rows.num_rows,
-            "views": len(new),
-            "bytes": text_bytes + 4 * index.dim * len(new),
-        },
-        "risk_queries": _count_ranks(ranks, k),
-        "of_repaired": _count_ranks(ranks[:, repaired], k),
-    }
 
 
 def _count_ranks(ranks: IntArray, k: int) -> dict[str, float]:

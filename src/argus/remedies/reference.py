@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -50,21 +50,17 @@ class PassageLookup:
         hits = self._lexical.search(entities, k)
         return [[Passage(self._passages[i], False) for i in ids] for ids in hits.ids]
 
-    def by_title(self, entity_ids: Iterable[Sequence[str]], k: int = K_AUG) -> list[list[Passage]]:
-        """Return the first k passages that bear each entity's name, as the gazetteer linked it."""
-        return [
-            [Passage(self._passages[i], True) for i in ids if i in self._passages][:k]
-            for ids in entity_ids
-        ]
+    def by_title(
+        self, entity: str, entity_ids: Sequence[str] = (), k: int = K_AUG
+    ) -> list[Passage]:
+        """Return the first k passages that bear an entity's name.
 
-    def by_name(self, entities: Sequence[str], k: int = K_AUG) -> list[list[Passage]]:
-        """Return the first k passages that bear each surface form as a name.
-
-        Use it for mentions that no finder linked. Names are those of the gazetteer, compared as it
-        does by default: title, title without a final parenthesis, aliases, in the same case. Raises
-        InputError for aliases that are not text.
+        entity_ids: those that the finder linked. Without any the surface form is looked up, among
+        the names of the gazetteer, compared as it does by default: title, title without a final
+        parenthesis, aliases, in the same case. Raises InputError for aliases that are not text.
         """
-        return self.by_title((self._bearers.get(name_key(entity), ()) for entity in entities), k)
+        ids = entity_ids or self._bearers.get(name_key(entity), ())
+        return [Passage(self._passages[i], True) for i in ids if i in self._passages][:k]
 
     @cached_property
     def _lexical(self) -> LexicalIndex:

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -33,13 +32,7 @@ from argus.indexes.views import ViewIndex, new_views, originals
 from argus.jobs.workspace import Record
 from argus.knowledge.names import MentionFinder
 from argus.remedies.config import TAU, ReferenceConfig
-from argus.remedies.diagnosis import (
-    Diagnosis,
-    check_tau,
-    diagnose_documents,
-    explain_none_flagged,
-    write_diagnosis,
-)  # fmt: skip
+from argus.remedies.diagnosis import Diagnosis, check_tau, diagnose_documents, write_diagnosis
 from argus.remedies.reference import PassageLookup, make_finder, open_lookup, open_probe
 from argus.remedies.undo import MADE, ROLLED_BACK, is_in_index, read_origin
 from argus.retrievability.probes import Probe
@@ -125,7 +118,14 @@ def diagnose_index(
             diagnosis = diagnose_documents(
                 opened.documents, opened.finder, encoder, cache, opened.probe, tau=opened.tau
             )
-        if why := explain_none_flagged(diagnosis):
+        if not diagnosis.flagged():
+            risks, tau = diagnosis.risks, diagnosis.tau
+            total, with_rps = len(risks), sum(risk.rps is not None for risk in risks)
+            why = "no entity was found in its documents. Check that --kb and --mentions fit them"
+            if with_rps:
+                why = f"{with_rps:,} of its {total:,} entities have an RPS, none below τ={tau:g}"
+            elif risks:
+                why = f"none of its {total:,} entities has a predicted RPS ({risks[0].reason})"
             raise NothingToMend(f"{index.path}: nothing to repair: {why}. Nothing was changed.")
         yield diagnosis, cache
 
@@ -181,16 +181,10 @@ def apply_remedy(
             with record.timed("making views"):
                 views, notes, tables = make(opened, diagnosis, cache, remedy)
             for name, table in tables.items():
-                home.write_table(name, table)
-            notes = {**notes, "tables": [*tables]}
+                folder.write_table(name, table)
             with record.timed("adding views"):
                 added |= add_views(index, opened.encoder, cache, home, views, notes, max_views)
-    origin = read_origin(home)
-    if folder.path.resolve() != home.path.resolve():
-        for name in (MADE, *(f"{table}.parquet" for table in origin.get("tables", ()))):
-            if (home / name).is_file():
-                shutil.copyfile(home / name, folder / name)
-    return Applied(remedy, folder, opened, diagnosis, added, origin, record)
+    return Applied(remedy, folder, opened, diagnosis, added, read_origin(home), record)
 
 
 def add_views(
@@ -212,12 +206,10 @@ def add_views(
     if not new.views and remedy not in {r.id for r in index.remedies()}:
         why = "no view could be made"
         if views:
-            left = f", and the documents of {new.beyond:,} have their {max_views}"
-            holders = ", ".join(new.relied_on)
-            why = (
-                f"of {len(views):,} views {new.known:,} are in the index already"
-                f"{left if new.beyond else ''} (remedy {holders})"
-            )
+            why = f"of {len(views):,} views {new.known:,} are in the index already"
+            if new.beyond:
+                why += f", and the documents of {new.beyond:,} have their {max_views}"
+            why += f" (remedy {', '.join(new.relied_on)})"
         raise NothingToMend(f"{index.path}: {why}, so nothing was added.")
     texts = as_documents([view.text for view in new.views])
     embedded = embed(texts, encoder, cache, what="views")

@@ -123,13 +123,9 @@ def blend_store(
                 "failed": made.failed + len(sentence_views) - records.kinds.count(SENTENCE),
             },
         }
+        given = as_config(encoder)  # the Python argument that names it, or one for an object
+        name = f"encoder={given.model!r}" if isinstance(given, EncoderConfig) else "encoder=encoder"
         return writing.deliver(
-            base, target, into, records, payloads, source, _name_encoder(encoder),
+            base, target, into, records, payloads, source, name,
             folder=folder, record=record, id_field=fields.id, text_field=fields.text,
         )  # fmt: skip
-
-
-def _name_encoder(encoder: Encoder | EncoderConfig | str) -> str:
-    """Return the Python argument that names an encoder, or a placeholder for an object."""
-    config = as_config(encoder)
-    return f"encoder={config.model!r}" if isinstance(config, EncoderConfig) else "encoder=encoder"

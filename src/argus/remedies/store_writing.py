@@ -56,8 +56,7 @@ from argus.stores.spec import BLENDED, PANEL, StoreConfig, open_store
 JOB = "written"
 SUFFIX = "_argus"
 READ_SIZE = 2_000  # payloads that are read at once
-WRITE_SIZE, WRITE_NUMBERS = 1_000, 400_000  # records and vector components of a request, at most
-WRITE_BYTES = 8_000_000  # of payloads as JSON in a request
+WRITE_SIZE, WRITE_BYTES = 1_000, 8_000_000  # records and JSON of a request, at most
 DELETE_SIZE = 1_000
 REACH_SAMPLE = 2_000  # records that are searched for, drawn at random from more
 
@@ -168,7 +167,22 @@ def write_index(
             fix = "Name the store of the same documents and encoder, or serve the index itself."
             raise InputError(got, expected=expected, fix=fix, where=base.name)
         payloads = parent_payloads(base)
-        parents = _find_parents(payloads, id_field, state, base)
+        parents: dict[str, str] = {}  # the store's record of each document of the index
+        for record_id, payload in payloads.items():
+            values = [record_id] if id_field is None else values_of(payload, id_field)
+            for document in map(str, values):
+                if document in state and parents.setdefault(document, record_id) != record_id:
+                    first = parents[document]
+                    got = f"{document!r} is the {id_field} of {first!r} and {record_id!r}"
+                    expected = "one record for each document of the index"
+                    fix = "Name the field that tells records apart, or index the store itself."
+                    raise InputError(got, expected=expected, fix=fix, where="--id-field")
+        if not parents:
+            example = f", such as {state.doc_ids[0]!r}" if len(state) else ""
+            got = f"no record of the {len(state):,} documents of the index{example}"
+            fix = "Check the store; --id-field names the field with the ids of the index."
+            expected = "the store of the same documents"
+            raise InputError(got, expected=expected, fix=fix, where=base.name)
         target = make_home(base, into)
         folder.open()
         penalty, blend = state.layout().penalty, state.blend
@@ -197,30 +211,6 @@ def write_index(
             base, target, into, records, payloads, source, repr(str(spec)),
             folder=folder, record=record, id_field=id_field,
         )  # fmt: skip
-
-
-def _find_parents(
-    payloads: Mapping[str, Payload], id_field: str | None, state: Snapshot, store: WritableStore
-) -> dict[str, str]:
-    """Return the store's record of each document of the index.
-
-    Raises InputError if the store has none of them, or several records of one.
-    """
-    parents: dict[str, str] = {}
-    for record, payload in payloads.items():
-        values = [record] if id_field is None else values_of(payload, id_field)
-        for document in map(str, values):
-            if document in state and parents.setdefault(document, record) != record:
-                got = f"{document!r} is the {id_field} of {parents[document]!r} and {record!r}"
-                expected = "one record for each document of the index"
-                fix = "Name the field that tells records apart, or index the store itself."
-                raise InputError(got, expected=expected, fix=fix, where="--id-field")
-    if not parents:
-        example = f", such as {state.doc_ids[0]!r}" if len(state) else ""
-        got = f"no record of the {len(state):,} documents of the index{example}"
-        fix = "Check the store; --id-field names the field with the ids of the index."
-        raise InputError(got, expected="the store of the same documents", fix=fix, where=store.name)
-    return parents
 
 
 @dataclass(frozen=True)
@@ -403,16 +393,15 @@ def write_records(
 
     payloads: of the parents, by id. A record's payload is its parent's, so that the same filters
     work, and its own fields. A request has at most WRITE_SIZE records and about WRITE_BYTES of
-    payloads as JSON, as if each were as heavy as the heaviest. undo: the command that
+    JSON, as if each were as heavy as the heaviest. undo: the command that
     takes the records out. Raises ArgusError if the store fails, with the number of records that are
     in it. The same call writes the rest.
     """
     before = frozenset(ids_of(store, records.remedy))
     ids = [store.record_id(name) for name in records.names]
     left = [row for row, id_ in enumerate(ids) if id_ not in before]
-    weights = [len(json.dumps(payloads[id_], default=str)) for id_ in {*records.parents}]
-    dim = max(1, records.vectors.shape[1])
-    size = max(1, min(WRITE_SIZE, WRITE_NUMBERS // dim, WRITE_BYTES // max(1, *weights, 1)))
+    heaviest = max(len(json.dumps(payloads[id_], default=str)) for id_ in {*records.parents})
+    size = max(1, min(WRITE_SIZE, WRITE_BYTES // (heaviest + 20 * records.vectors.shape[1])))
     done = len(before)
     with progress(f"writing into {store.name}", len(records), done=done) as advance:
         for start in range(0, len(left), size):

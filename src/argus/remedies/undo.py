@@ -28,7 +28,6 @@ def read_origin(folder: ArtifactFolder) -> dict[str, Any]:
     views_failed: views that could not be embedded and are left out.
     views_known: views left out, since their documents have views with that text.
     views_beyond_cap: views left out, since their documents have as many as they may.
-    tables: tables in the folder of the remedy.
     relied_on: remedies whose views were left out here.
     preset: paper or robust.
     passages_found: passages that fit a mention by name.
