@@ -21,7 +21,9 @@ BERN = [Document("d", "The bears of Bern live in Switzerland.")]
 class SentenceOnly(SentenceTransformerEncoder):
     """The real model, used as those are that give no token vectors."""
 
-    pools_spans = False
+    def __init__(self, *arguments, **settings):
+        super().__init__(*arguments, **settings)
+        self.pools_spans = False
 
     def encode_spans(self, texts, spans):
         raise AssertionError("an encoder that pools no spans is asked for documents")
