@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, cast
 
@@ -83,11 +83,13 @@ def load_any_encoder(
 
         _named.add(_pair(config.api_key_env, without_secrets(config.base_url)))
         prompts = resolve_prompts({}, query=config.query_prompt, document=config.document_prompt)
-        texts = {"query_prompt": prompts.query.text, "document_prompt": prompts.document.text}
-        own = {one.name: getattr(config, one.name) for one in fields(config)} | texts
-        own |= {"model": config.model.removeprefix("openai:")}
-        endpoint = OpenAIConfig(**own, api_key=os.environ.get(config.api_key_env))
-        return LoadedEncoder(OpenAIEncoder(endpoint), config)
+        own = vars(config) | {
+            "model": config.model.removeprefix("openai:"),
+            "query_prompt": prompts.query.text,
+            "document_prompt": prompts.document.text,
+            "api_key": os.environ.get(config.api_key_env),
+        }
+        return LoadedEncoder(OpenAIEncoder(OpenAIConfig(**own)), config)
     if config.runs_code:
         _named.add(_code(config))
     if config.is_python:
