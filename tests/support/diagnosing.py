@@ -21,9 +21,7 @@ BERN = [Document("d", "The bears of Bern live in Switzerland.")]
 class SentenceOnly(SentenceTransformerEncoder):
     """The real model, used as those are that give no token vectors."""
 
-    def __init__(self, *arguments, **settings):
-        super().__init__(*arguments, **settings)
-        self.pools_spans = False
+    pools_spans = property(lambda self: False, lambda self, value: None)
 
     def encode_spans(self, texts, spans):
         raise AssertionError("an encoder that pools no spans is asked for documents")
