@@ -182,7 +182,7 @@ class AskedModel:
     @staticmethod
     def from_options(llm: str | None = None, llm_base_url: str | None = None) -> Any:
         """Return the model to ask, None without one."""
-        return ModelOptions(model=llm, base_url=llm_base_url).config()
+        return ModelOptions.from_options(model=llm, base_url=llm_base_url)
 
 
 def check_up(

@@ -11,7 +11,7 @@ import pytest
 from argus.encoders import EncoderConfig
 from argus.encoders import load as loading
 from argus.errors import InputError
-from argus.llm.config import ModelOptions as LanguageModel
+from argus.llm.config import ModelOptions
 
 
 class Silent(BaseHTTPRequestHandler):
@@ -90,9 +90,9 @@ def test_a_refusal_for_all_ends_the_command_with_2_at_once(build, refusing):
 
 def test_a_models_key_goes_with_the_name_of_its_variable(monkeypatch):
     monkeypatch.setenv("MY_KEY", "k")
-    config = LanguageModel(model="m", api_key_env="MY_KEY").config()
+    config = ModelOptions.from_options(model="m", api_key_env="MY_KEY")
     assert (config.api_key, config.api_key_env) == ("k", "MY_KEY")
-    assert LanguageModel(model="m").config().api_key_env == "OPENAI_API_KEY"
+    assert ModelOptions.from_options(model="m").api_key_env == "OPENAI_API_KEY"
 
 
 @pytest.fixture

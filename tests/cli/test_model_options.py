@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from argus.cli.signatures import with_blocks
 from argus.errors import InputError
 from argus.llm import ChatConfig, LocalConfig
-from argus.llm.config import ModelOptions as LanguageModel
+from argus.llm.config import NamedModel
 
 app = typer.Typer()
 seen = []
@@ -17,8 +17,8 @@ seen = []
 
 @app.command()
 @with_blocks
-def asking(asked: LanguageModel) -> None:
-    seen.append(asked.config())
+def asking(asked: NamedModel = None) -> None:
+    seen.append(asked)
 
 
 def run(*arguments: object):
@@ -51,7 +51,7 @@ def test_local_chooses_a_model_on_this_machine():
         "--model", "local:some/where", "--adapter", "a", "--max-tokens", 9, "--concurrency", 3
     )
     assert config == LocalConfig(
-        model="some/where", adapter=Path("a"), max_tokens_override=9, batch_size=3
+        model="some/where", adapter=Path("a"), max_tokens_override=9, concurrency=3
     )
 
 
@@ -62,7 +62,7 @@ def test_local_chooses_a_model_on_this_machine():
         (("--model", "local:m", "--budget", 1, "--input-price", 1), "--budget, --input-price with"),
         (("--model", "local:m", "--timeout", 1), "--timeout: --timeout with --model local:m"),
         (("--model", "local:"), "model: no model"),
-        (("--model", "m", "--adapter", "a"), "--adapter: --adapter with the endpoint's model 'm'"),
+        (("--model", "m", "--adapter", "a"), "--adapter: --adapter with --model m"),
         (("--adapter", "a"), "--adapter: --adapter without --model"),
         (("--keep-failed",), "without --model; expected --model NAME"),
     ],

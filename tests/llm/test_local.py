@@ -50,9 +50,9 @@ def prompts(*texts, **options):
 
 
 def test_learnt_answers_do_not_depend_on_the_batch(taught, tmp_path):
-    for batch_size in (1, 3):
-        with Ledger(tmp_path / f"{batch_size}.sqlite") as ledger:
-            config = LocalConfig(model=str(taught), batch_size=batch_size, max_tokens=60)
+    for concurrency in (1, 3):
+        with Ledger(tmp_path / f"{concurrency}.sqlite") as ledger:
+            config = LocalConfig(model=str(taught), concurrency=concurrency, max_tokens=60)
             outcomes = list(TransformersModel(config, ledger).complete(prompts(*ANSWERS)))
         assert {o.prompt.text: o.value for o in outcomes} == ANSWERS
         assert all(o.state is State.OK and not o.cached for o in outcomes)
@@ -69,16 +69,16 @@ def test_out_of_memory_halves_the_batch_or_failed_alone(local, monkeypatch):
     sizes = []
     real = LoadedModel._generate
 
-    def scarce(self, batch, room):
+    def scarce(self, batch):
         sizes.append(len(batch))
         if len(batch) > 1 or len(batch[0].tokens) > 60:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB\nmore")
-        return real(self, batch, room)
+        return real(self, batch)
 
     monkeypatch.setattr(LoadedModel, "_generate", scarce)
     large = "grow " * 40
     outcomes = list(
-        local(batch_size=4).complete(prompts("sky", large, "coal", "code", max_tokens=60))
+        local(concurrency=4).complete(prompts("sky", large, "coal", "code", max_tokens=60))
     )
     assert sizes == [4, 2, 1, 1, 1, 1]  # and stays at what fits
     assert [o.state is State.OK for o in outcomes] == [True, False, True, True]
@@ -91,7 +91,7 @@ def test_out_of_memory_halves_the_batch_or_failed_alone(local, monkeypatch):
     [
         ({"model": " "}, "model: no model"),
         ({"max_tokens": 0}, "max_tokens: 0"),
-        ({"batch_size": 1.5}, "--concurrency: 1.5"),
+        ({"concurrency": 1.5}, "--concurrency: 1.5"),
         ({"max_tokens_override": -1}, "--max-tokens: -1"),
         ({"dtype": "int8"}, "dtype: 'int8'; expected one of auto, float32"),
     ],

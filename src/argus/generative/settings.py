@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from argus.errors import InputError
-from argus.llm.config import ChatConfig, LocalConfig, ModelOptions, NamedModelOptions
+from argus.llm.config import ChatConfig, LocalConfig, ModelOptions
 from argus.python_file import file_hash, file_of
 from argus.settings import Choices, Ge, Gt, Le, Lt, Option, Options, Seed, check_settings
 from argus.training.settings import LoopConfig, WarmupRatio, WeightDecay
@@ -219,7 +219,7 @@ MOST_QUESTIONS = 200
 _REPLAY = "Replay"
 
 
-class _JudgeOptions(NamedModelOptions):
+class _JudgeOptions(ModelOptions):
     """Options that say who judges unannotated passages."""
 
     MODEL = replace(

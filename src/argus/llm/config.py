@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -19,37 +19,17 @@ from argus.settings import (
     Options,
     Setting,
     check_settings,
-    checked_of,
     settings_of,
 )
 
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 PANEL = "Language model"
 _PANEL = Option(panel=PANEL)
-Model = Annotated[
-    str,
-    Doc("Model of an OpenAI-compatible endpoint; or local:FOLDER, run by transformers."),
-    _PANEL,
-]
-AnswerTokens = Annotated[
-    int | None,
-    Ge(1),
-    Doc("Most tokens of one answer; default: what each prompt allows."),
-    Option(("--max-tokens",), PANEL),
-]
+AnswerTokens = Annotated[int | None, Ge(1), Option(("--max-tokens",), PANEL)]
+RetryFailed = Annotated[bool, Option(("--retry-failed/--keep-failed",), PANEL)]
+Concurrency = Annotated[int, Ge(1), Option(("--concurrency",), PANEL)]
 AcceptUnanswered = Annotated[
     bool, Doc("Go on without the documents to which the endpoint never gave an answer.")
-]
-RetryFailed = Annotated[
-    bool,
-    Doc("Ask again what failed in an earlier run (default), or let it stand."),
-    Option(("--retry-failed/--keep-failed",), PANEL),
-]
-Concurrency = Annotated[
-    int,
-    Ge(1),
-    Doc("Requests at once, prompts in a batch of a local: model; default 8."),
-    Option(("--concurrency",), PANEL),
 ]
 
 
@@ -69,6 +49,12 @@ class ChatConfig:
     as {"seed": 1, "top_p": 0.9}.
 
     Attributes:
+        model: Model of an OpenAI-compatible endpoint; or local:FOLDER, run by transformers.
+        base_url: The endpoint; default https://api.openai.com/v1.
+        api_key_env: Environment variable that holds the API key; default OPENAI_API_KEY.
+        max_tokens_override: Most tokens of one answer; default: what each prompt allows.
+        retry_failed: Ask again what failed in an earlier run (default), or let it stand.
+        concurrency: Requests at once, prompts in a batch of a local: model; default 8.
         budget: Most that may be spent, in the currency of the prices.
         max_total_tokens: Most tokens that may be read and written.
         input_price: Per million tokens read.
@@ -77,16 +63,12 @@ class ChatConfig:
         timeout_s: Seconds for one answer; default 120.
     """
 
-    model: Model
-    base_url: Annotated[
-        str,
-        Doc(f"The endpoint; default {BASE_URL}."),
-        Option(("--base-url", "--llm-base-url"), PANEL),
-    ] = field(default=BASE_URL, repr=False)
+    model: Annotated[str, _PANEL]
+    base_url: Annotated[str, Option(("--base-url", "--llm-base-url"), PANEL)] = field(
+        default=BASE_URL, repr=False
+    )
     api_key: str | None = field(default=None, repr=False)
-    api_key_env: Annotated[
-        str, Doc(f"Environment variable that holds the API key; default {API_KEY_ENV}."), _PANEL
-    ] = API_KEY_ENV
+    api_key_env: Annotated[str, _PANEL] = API_KEY_ENV
     max_tokens_override: AnswerTokens = None
     retry_failed: RetryFailed = True
     budget: Annotated[float | None, Ge(0), _PANEL] = None
@@ -137,24 +119,25 @@ class LocalConfig:
     model: a folder with weights and tokenizer, or a name on the hub. device: "cpu", "cuda", ...,
     None takes a GPU when there is one. dtype: "auto" is bfloat16 on a GPU that has it, float16 on
     others, float32 on the CPU. max_tokens: bound of an answer where its prompt names none.
-    max_tokens_override: of every answer. batch_size: prompts at once. Halved when the memory does
-    not suffice. extra: further settings of `transformers.GenerationConfig`, such as
-    {"repetition_penalty": 1.1}. The model's own generation_config.json is ignored.
+    extra: further settings of `transformers.GenerationConfig`, such as {"repetition_penalty": 1.1}.
+    The model's own generation_config.json is ignored.
 
     Decoding is greedy. Other prompts in the same batch change an answer only by rounding, which in
     float32 stays far below the gaps between tokens.
 
     Attributes:
+        max_tokens_override: Most tokens of one answer; default: what each prompt allows.
+        concurrency: Prompts in a batch.
         adapter: LoRA adapter for a local: model, as argus research scenarios distill writes it.
     """
 
-    model: Model
+    model: str
     adapter: Annotated[Path | None, _PANEL] = None
     device: str | None = None
     dtype: Annotated[str, Choices(DTYPES)] = "auto"
     max_tokens: Annotated[int, Ge(1)] = 1024
     max_tokens_override: AnswerTokens = None
-    batch_size: Concurrency = 8
+    concurrency: Concurrency = 8
     extra: Mapping[str, Any] = field(default_factory=dict)  # keyword arguments of transformers
     retry_failed: RetryFailed = True
     temperature: ClassVar[float] = 0.0
@@ -187,103 +170,51 @@ class LocalConfig:
 
 
 LOCAL = "local:"  # begins the name of a model that runs on this machine
-LEAST_TOTAL = 1  # tokens of a whole run, of which none may be left for a later stage
+AnyModel = ChatConfig | LocalConfig
 
 
 class ModelOptions:
-    """Options of a command that may ask a language model: settings of ChatConfig and LocalConfig.
-
-    They go by the names of ChatConfig's fields (and adapter). One that is None was not given, and
-    is left to the config.
-    """
+    """Options of a command that may ask a language model: those of ChatConfig, and --adapter."""
 
     # The option that names the model, which a subclass may call something else.
     MODEL: ClassVar[Setting] = settings_of(ChatConfig)[0]
 
-    def __init__(self, **options: Any) -> None:
-        self.options = {name: value for name, value in options.items() if value is not None}
-
-    @property
-    def model(self) -> str | None:
-        """The model that is named, if one is."""
-        model: str | None = self.options.get("model")
-        return model
-
     @classmethod
     def declared_settings(cls) -> tuple[Setting, ...]:
         """Return the settings that a command shows, none of them set unless given."""
-        chat = {s.key: s for s in settings_of(ChatConfig)}
-        local = {s.key: s for s in settings_of(LocalConfig)}
-        del chat["model"], local["model"]
-        chat["max_total_tokens"] = replace(chat["max_total_tokens"], least=LEAST_TOTAL)
-        alone = [setting for key, setting in local.items() if key not in chat]
-        settings = (cls.MODEL, *alone, *chat.values())
+        adapter = next(s for s in settings_of(LocalConfig) if s.name == "adapter")
+        settings = (cls.MODEL, adapter, *settings_of(ChatConfig)[1:])
         return tuple(replace(s, default=None, optional=True) for s in settings)
 
-    def but(self, **options: Any) -> ModelOptions:
-        """Return these options with others in their place. None takes one away."""
-        return type(self)(**self.options | options)
-
-    def config(self) -> ChatConfig | LocalConfig | None:
-        """Return the model to ask, None without one.
+    @classmethod
+    def from_options(cls, model: str | None = None, **options: Any) -> AnyModel | None:
+        """Return the model to ask, None without one. An option that is None was not given.
 
         Raises InputError for options that say how to ask where there is nobody to be asked, and for
         those that the chosen kind of model does not have.
         """
-        options = dict(self.options)
-        model = options.pop("model", None)
+        options = {name: value for name, value in options.items() if value is not None}
+        spelled = {setting.name: setting.where for setting in cls.declared_settings()}
         if model is None:
             if options:
-                raise needs_model(self._spelled(options), self.MODEL.where)
+                raise needs_model([spelled[name] for name in options], cls.MODEL.where)
             return None
-        if model.startswith(LOCAL):
-            return self._local(model.removeprefix(LOCAL), options)
-        return self._endpoint(model, options)
-
-    def required(self) -> ChatConfig | LocalConfig:
-        """Return the model to ask. InputError without one, and as for `config`."""
-        config = self.config()
-        if config is None:
-            got, expected = "no --model", "the model that answers"
-            fix = "Name one of an OpenAI-compatible endpoint, or local:FOLDER."
-            raise InputError(got, expected=expected, fix=fix, where="--model")
-        return config
-
-    def _endpoint(self, model: str, options: dict[str, Any]) -> ChatConfig:
-        if "adapter" in options:
-            got = f"--adapter with the endpoint's model {model!r}"
-            expected = f"{self.MODEL.where} {LOCAL}FOLDER with it"
-            fix = "Have the endpoint serve the adapter, or a merged model, and name that."
-            raise InputError(got, expected=expected, fix=fix, where="--adapter")
+        is_local = model.startswith(LOCAL)
+        own = {field.name for field in fields(LocalConfig if is_local else ChatConfig)}
+        if foreign := ", ".join(spelled[name] for name in options if name not in own):
+            got = f"{foreign} with {cls.MODEL.where} {model}"
+            expected = "options of an endpoint, which would serve the adapter itself"
+            if is_local:
+                expected = "options of a model on this machine: it has no address, costs nothing"
+            where = foreign.partition(",")[0]
+            raise InputError(got, expected=expected, fix=f"Leave {foreign} out.", where=where)
+        if is_local:
+            return LocalConfig(model=model.removeprefix(LOCAL), **options)
         key = os.environ.get(options.get("api_key_env", API_KEY_ENV))
         return ChatConfig(model=model, api_key=key, **options)
 
-    def _local(self, model: str, options: dict[str, Any]) -> LocalConfig:
-        names = {setting.key: setting.name for setting in settings_of(LocalConfig)}
-        keys = {s.name: s.key for s in self.declared_settings()}
-        foreign = self._spelled(name for name in options if keys[name] not in names)
-        if foreign:
-            got = f"{', '.join(foreign)} with {self.MODEL.where} {LOCAL}{model}"
-            expected = "options of a model on this machine: it has no address and costs nothing"
-            fix = f"Leave {', '.join(foreign)} out."
-            raise InputError(got, expected=expected, fix=fix, where=foreign[0])
-        return LocalConfig(model=model, **{names[keys[name]]: v for name, v in options.items()})
 
-    def _spelled(self, names: Iterable[str]) -> list[str]:
-        options = {setting.name: setting.where for setting in self.declared_settings()}
-        return [options[name] for name in names]
-
-
-class NamedModelOptions(ModelOptions):
-    """The same, for commands that need no more of it than the model: its config, or None."""
-
-    @classmethod
-    def from_options(cls, **options: Any) -> ChatConfig | LocalConfig | None:
-        """Return the model to ask, as `config` does."""
-        return cls(**options).config()
-
-
-NamedModel = Annotated[ChatConfig | LocalConfig | None, Options(NamedModelOptions)]
+NamedModel = Annotated[AnyModel | None, Options(ModelOptions)]
 
 
 def with_models(settings: type, *, judge: bool = False, required: bool = True) -> type:
@@ -292,33 +223,33 @@ def with_models(settings: type, *, judge: bool = False, required: bool = True) -
     settings: a class whose method `by` takes the model, and the judge. required: whether there has
     to be a model.
     """
-    parts: dict[str, Any] = {"model": ModelOptions} | ({"judge": JudgeOptions} if judge else {})
+    own = {setting.name for setting in settings_of(settings)}
 
     class WithModels:
         @classmethod
         def declared_settings(cls) -> tuple[Setting, ...]:
-            models = (
-                replace(s, name=f"{part}:{s.name}", option=replace(s.option, spelling=s.spelling))
-                for part, options in parts.items()
-                for s in options.declared_settings()
-            )
-            return *settings_of(settings), *models
+            judging = (
+                replace(
+                    s, name=f"judge_{s.name}", text=JUDGE[s.name], default=None, optional=True,
+                    option=Option(panel="Judge"),
+                )
+                for s in settings_of(ChatConfig)
+                if judge and s.name in JUDGE
+            )  # fmt: skip
+            return *settings_of(settings), *ModelOptions.declared_settings(), *judging
 
         @classmethod
         def from_options(cls, **options: Any) -> Any:
-            own = {name: value for name, value in options.items() if ":" not in name}
-            model, *judges = (
-                kind(
-                    **{
-                        n.removeprefix(f"{p}:"): v
-                        for n, v in options.items()
-                        if n.startswith(f"{p}:")
-                    }
-                )
-                for p, kind in parts.items()
-            )
-            config = model.required() if required else model.config()
-            return settings(**own).by(config, *(judge.config(model) for judge in judges))
+            of_judge = {f"judge_{name}": name for name in JUDGE}
+            judged = {of_judge[name]: v for name, v in options.items() if name in of_judge}
+            asked = {n: v for n, v in options.items() if n not in own and n not in of_judge}
+            model = ModelOptions.from_options(**asked)
+            if model is None and required:
+                got, expected = "no --model", "the model that answers"
+                fix = "Name one of an OpenAI-compatible endpoint, or local:FOLDER."
+                raise InputError(got, expected=expected, fix=fix, where="--model")
+            judges = [judge_of(asked, judged)] if judge else []
+            return settings(**{n: options[n] for n in own & options.keys()}).by(model, *judges)
 
     return WithModels
 
@@ -334,72 +265,35 @@ def needs_model(options: list[str], option: str = "--model") -> InputError:
     )
 
 
-OWN = ("model", "base_url", "api_key_env", "temperature")
-TEXTS = {
+JUDGE = {
     "model": "Another model, as for --model.",
     "base_url": "Another endpoint.",
     "api_key_env": "Variable that holds its key; default: none for another endpoint.",
-    "temperature": "Default 0; several votes differ by more than chance only above it.",
 }
+"""Options of a judge, by the fields of ChatConfig."""
 
 
-class JudgeOptions:
-    """Options that say who judges, by default whoever answers. They go by ChatConfig's fields."""
+def judge_of(asked: Mapping[str, Any], judged: Mapping[str, Any]) -> AnyModel | None:
+    """Return who judges, None for whoever answers. asked, judged: options of both.
 
-    def __init__(self, **options: Any) -> None:
-        self.options = {name: value for name, value in options.items() if value is not None}
-
-    @classmethod
-    def declared_settings(cls) -> tuple[Setting, ...]:
-        """Return settings of ChatConfig as those of a judge, none of them set unless given."""
-        return tuple(
-            replace(
-                s, text=TEXTS.get(s.name, s.text), default=None, optional=True,
-                option=Option((f"--judge-{s.name.replace('_', '-')}",), panel="Judge"),
-            )
-            for s in checked_of(ChatConfig)
-            if s.name in OWN
-        )  # fmt: skip
-
-    def config(self, answerer: ModelOptions) -> ChatConfig | LocalConfig | None:
-        """Return who judges, None for whoever answers.
-
-        A key is never sent to another endpoint than its own. Prices are those of the answering
-        model: another judge has none, and no budget. Raises InputError for a budget beside it, and
-        for options that do not fit.
-        """
-        own, given = self.options, answerer.options
-        if not own.keys() & {"model", "base_url", "temperature"}:
-            if own:
-                option = "--judge-api-key-env"
-                got, expected = f"{option} without another judge", "--judge-model with it"
-                fix = "Name the judge, or leave it out: the answering model judges."
-                raise InputError(got, expected=expected, fix=fix, where=option)
-            return None
-        model, temperature = own.get("model") or answerer.model or "", own.get("temperature")
-        if model.startswith(LOCAL):
-            if temperature:
-                option, got = "--judge-temperature", f"{temperature:g} with a {LOCAL} model"
-                expected = "an endpoint with it: decoding is greedy on this machine"
-                raise InputError(got, expected=expected, fix="Leave it out.", where=option)
-            shared = {name: given.get(name) for name in ("max_tokens_override", "retry_failed")}
-            adapter = None if "model" in own else given.get("adapter")
-            base_url = own.get("base_url")
-            return ModelOptions(model=model, adapter=adapter, base_url=base_url, **shared).config()
-        changed: dict[str, Any] = {"model": model, "adapter": None}
-        if own.keys() & {"model", "base_url"}:
-            changed |= {"input_price": None, "output_price": None}
-            if "budget" in given:
-                got = "a budget in a currency, and another judge, whose prices are not known"
-                expected, fix = "one model for both", "Bound the run by --max-total-tokens."
-                raise InputError(got, expected=expected, fix=fix, where="--budget")
-        if "base_url" in own:
-            changed["base_url"] = own["base_url"]
-        config = answerer.but(**changed).config()
-        assert isinstance(config, ChatConfig)
-        if "api_key_env" in own:
-            key = os.environ.get(own["api_key_env"])
-            config = replace(config, api_key=key, api_key_env=own["api_key_env"])
-        elif "base_url" in own:
-            config = replace(config, api_key=None)
-        return replace(config, temperature=own.get("temperature", config.temperature))
+    A key is never sent to another endpoint than its own. Prices are those of the answering model:
+    another judge has none. Raises InputError for a budget beside it, and for options that do not
+    fit.
+    """
+    own = {name: value for name, value in judged.items() if value is not None}
+    if "model" not in own:
+        if own:
+            names = [f"--judge-{name.replace('_', '-')}" for name in own]
+            raise needs_model(names, "--judge-model")
+        return None
+    if asked.get("budget") is not None:
+        got = "a budget in a currency, and another judge, whose prices are not known"
+        expected, fix = "one model for both", "Bound the run by --max-total-tokens."
+        raise InputError(got, expected=expected, fix=fix, where="--budget")
+    kind = LocalConfig if own["model"].startswith(LOCAL) else ChatConfig
+    taken = {field.name for field in fields(kind)} - {"adapter", "input_price", "output_price"}
+    shared = {name: value for name, value in asked.items() if name in taken}
+    config = ModelOptions.from_options(**shared | own)
+    if isinstance(config, ChatConfig) and "base_url" in own and "api_key_env" not in own:
+        return replace(config, api_key=None)
+    return config

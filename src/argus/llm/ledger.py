@@ -11,7 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import astuple, dataclass, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -25,6 +25,7 @@ APPLICATION_ID = 0x41726773  # "Args", in the header of the file
 BUSY_S = 30.0
 PROMPT_CHARS = 200
 _KEYS_PER_QUERY = 500
+OWN = {"expected": "a ledger that Argus wrote, or no file yet", "fix": "Give another path."}
 _TABLE = """
 CREATE TABLE IF NOT EXISTS answers (
     key TEXT PRIMARY KEY,      -- hash of model, parameters, schema and prompt
@@ -97,15 +98,21 @@ class Ledger:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self._lock = threading.RLock()
+        self.path, self._lock = path, threading.RLock()
         with self._reported():
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = connect(
-                path, timeout=BUSY_S, check_same_thread=False, isolation_level=None
-            )
-        with closing_if_it_fails(self._connection), self._reported():
-            self._prepare()
+            self._sql = connect(path, timeout=BUSY_S, check_same_thread=False, isolation_level=None)
+        with closing_if_it_fails(self._sql), self._reported():
+            # One statement, one state: another run may be making the file at this very moment.
+            application, n_tables = self._sql.execute(
+                "SELECT (SELECT application_id FROM pragma_application_id), count(*) "
+                "FROM sqlite_master"
+            ).fetchone()
+            if application != APPLICATION_ID and (application or n_tables):
+                raise InputError("is an SQLite file of something else", **OWN, where=path)
+            if not n_tables:
+                own = f"PRAGMA application_id = {APPLICATION_ID}"
+                self._sql.executescript(f"BEGIN IMMEDIATE; {_TABLE}; {own}; COMMIT")
 
     def __enter__(self) -> Ledger:
         return self
@@ -116,17 +123,17 @@ class Ledger:
     def close(self) -> None:
         """Close the file. The ledger may then be opened again."""
         with self._lock:
-            self._connection.close()
+            self._sql.close()
 
     def put(self, entry: Entry) -> None:
         """Write one row, at once and whole. A failure never replaces an answer."""
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        texts = (entry.model, entry.prompt[:PROMPT_CHARS], entry.answer, entry.reason)
-        model, prompt, answer, reason = map(without_half_pairs, texts)
-        counts = (entry.tokens_in, entry.tokens_out, round(entry.seconds, 3), entry.time or now)
-        row = (entry.key, model, prompt, str(entry.state), answer, reason, *counts)
+        values = replace(
+            entry, prompt=entry.prompt[:PROMPT_CHARS], seconds=round(entry.seconds, 3),
+            time=entry.time or datetime.now(UTC).isoformat(timespec="seconds"),
+        )  # fmt: skip
+        row = [without_half_pairs(v) if isinstance(v, str) else v for v in astuple(values)]
         with self._lock, self._reported():
-            self._connection.execute(_PUT, (*row, entry.unanswered))
+            self._sql.execute(_PUT, row)
 
     def get(self, key: str) -> Entry | None:
         """Return the row of `key`, None where there is none."""
@@ -143,31 +150,16 @@ class Ledger:
             marks = ", ".join("?" * len(part))
             with self._lock, self._reported():
                 statement = f"SELECT {_NAMES} FROM answers WHERE key IN ({marks})"
-                rows = self._connection.execute(statement, part).fetchall()
-                entries = [Entry(*row) for row in rows]
-            for entry in entries:
+                rows = self._sql.execute(statement, part).fetchall()
+            for row in rows:
+                entry = Entry(*row)
                 yield replace(entry, state=State(entry.state), unanswered=bool(entry.unanswered))
 
     def counts(self) -> dict[State, int]:
         """Return how many rows are in each state that is stored."""
         with self._lock, self._reported():
-            rows = self._connection.execute("SELECT state, count(*) FROM answers GROUP BY state")
+            rows = self._sql.execute("SELECT state, count(*) FROM answers GROUP BY state")
             return {State.OK: 0, State.FAILED: 0} | {State(s): n for s, n in rows}
-
-    def _prepare(self) -> None:
-        """Make the table. A file of something else is refused before anything is changed."""
-        run = self._connection.execute
-        # One statement, one state: another run may be making the file at this very moment.
-        application, n_tables = run(
-            "SELECT (SELECT application_id FROM pragma_application_id), count(*) FROM sqlite_master"
-        ).fetchone()
-        if application != APPLICATION_ID and (application or n_tables):
-            raise self._foreign("is an SQLite file of something else")
-        if not n_tables:
-            run("BEGIN IMMEDIATE")
-            run(_TABLE)
-            run(f"PRAGMA application_id = {APPLICATION_ID}")
-            run("COMMIT")
 
     @contextmanager
     def _reported(self) -> Iterator[None]:
@@ -176,13 +168,9 @@ class Ledger:
             yield
         except (*SQLITE_DAMAGE, OSError, ValueError) as error:
             if isinstance(error, sqlite3.DatabaseError) and "not a database" in str(error):
-                raise self._foreign("is no SQLite file") from error
+                raise InputError("is no SQLite file", **OWN, where=self.path) from error
             raise ArgusError(
                 f"{self.path}: the ledger cannot be used ({error}); the answers it holds stay as "
                 "they are. See that there is space and that file and folder can be written, then "
                 "run the same command again."
             ) from error
-
-    def _foreign(self, got: str) -> InputError:
-        expected, fix = "a ledger that Argus wrote, or no file yet", "Give another path."
-        return InputError(got, expected=expected, fix=fix, where=self.path)

@@ -45,20 +45,15 @@ SHOW_LESS = "show less of the document, or take a model that reads more"
 
 
 class Question(NamedTuple):
-    """A prompt as tokens. bound: most tokens of its answer. room: those that the window leaves."""
+    """A prompt as tokens. bound: most tokens of its answer."""
 
     key: str
-    tokens: tuple[int, ...]
+    tokens: list[int]
     bound: int
-    room: int
 
 
-class Answer(NamedTuple):
-    """The reply to one question; `seconds` is its share of its batch's time."""
-
-    key: str
-    reply: Reply
-    seconds: float
+Answer = tuple[str, Reply, float]
+"""Key and reply of a question, and its share of its batch's time."""
 
 
 class TransformersModel(LedgerModel):
@@ -96,7 +91,7 @@ class TransformersModel(LedgerModel):
         waiting = iter(prompts.items())
 
         def rows_of_blocks() -> Iterator[Mapping[str, Entry | str]]:
-            while block := dict(islice(waiting, self.config.batch_size * BLOCK_BATCHES)):
+            while block := dict(islice(waiting, self.config.concurrency * BLOCK_BATCHES)):
                 self._loaded = self._loaded or LoadedModel(self.config)
                 rows: dict[str, Entry | str] = {}
                 for key, reply, seconds in self._loaded.answer(block, words):
@@ -131,7 +126,7 @@ class LoadedModel:
         if adapter:
             self.network = attach(network, folder, adapter)
         self.network.to(self.device).eval()
-        self.config, self.batch_size = config, config.batch_size
+        self.config, self.batch_size = config, config.concurrency
         # the model's own suggests sampling
         self.network.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
 
@@ -148,40 +143,34 @@ class LoadedModel:
         waiting = []
         for key, prompt in prompts.items():
             system = f"{prompt.system}\n\n{needed}".strip() if needed else prompt.system
-            tokens = tuple(prompt_tokens(self.tokenizer, system, prompt.text))
-            bound = answer_bound(prompt, self.config)
-            room = bound if self.window is None else min(bound, self.window - len(tokens))
-            if room < 1:
-                reason = f"the prompt has {len(tokens)} tokens, which leaves no room for an answer"
-                reason = f"{reason} in the model's window of {self.window}: {SHOW_LESS}"
-                reply = Reply(reason=reason, tokens_in=len(tokens), tokens_out=0)
-                yield Answer(key, reply, 0.0)
-            else:
-                waiting.append(Question(key, tokens, bound, room))
+            tokens = prompt_tokens(self.tokenizer, system, prompt.text)
+            if self.window is None or len(tokens) < self.window:
+                waiting.append(Question(key, tokens, answer_bound(prompt, self.config)))
+                continue
+            reason = f"the prompt has {len(tokens)} tokens, which leaves no room for an answer"
+            reason = f"{reason} in the model's window of {self.window}: {SHOW_LESS}"
+            yield key, Reply(reason=reason, tokens_in=len(tokens), tokens_out=0), 0.0
         waiting.sort(key=lambda question: (question.bound, len(question.tokens)), reverse=True)
         while waiting:
             n = sum(one.bound == waiting[0].bound for one in waiting[: self.batch_size])
-            if (done := self._try(waiting[:n], min(one.room for one in waiting[:n]))) is not None:
-                yield from done
+            batch, start = waiting[:n], time.monotonic()
+            replies = self._try(batch)
+            if replies is not None:
+                seconds = (time.monotonic() - start) / n
+                yield from (
+                    (q.key, reply, seconds) for q, reply in zip(batch, replies, strict=True)
+                )
                 waiting = waiting[n:]
 
-    def _try(self, batch: Sequence[Question], room: int) -> list[Answer] | None:
+    def _try(self, batch: Sequence[Question]) -> list[Reply] | None:
         """Answer a batch, None where the memory did not suffice and a smaller one may do."""
-        import torch
-
-        start = time.monotonic()
         try:
-            replies = self._generate(batch, room)
+            return self._generate(batch)
         except (RuntimeError, MemoryError) as error:
             is_said = any(words in str(error).lower() for words in OUT_OF_MEMORY)
-            if not (is_said or isinstance(error, (torch.OutOfMemoryError, MemoryError))):
+            if not (is_said or isinstance(error, MemoryError)):
                 raise
             reason = str(error).strip().partition("\n")[0][:150]
-        else:
-            seconds = (time.monotonic() - start) / len(batch)
-            return [Answer(q.key, r, seconds) for q, r in zip(batch, replies, strict=True)]
-        if self.device.startswith("cuda"):
-            torch.cuda.empty_cache()
         if len(batch) > 1:
             self.batch_size = len(batch) // 2
             announce(f"out of memory with {len(batch)} prompts at once: on with {self.batch_size}")
@@ -190,21 +179,22 @@ class LoadedModel:
             f"no memory for this prompt alone ({len(batch[0].tokens)} tokens; {reason}): show less "
             "of the document, or take a smaller model or another device"
         )
-        return [Answer(batch[0].key, Reply(reason=problem, unanswered=True), 0.0)]
+        return [Reply(reason=problem, unanswered=True)]
 
-    def _generate(self, batch: Sequence[Question], room: int) -> list[Reply]:
+    def _generate(self, batch: Sequence[Question]) -> list[Reply]:
         import torch
         from transformers import GenerationConfig
 
-        own = self.tokenizer.pad_token_id
+        own, longest = self.tokenizer.pad_token_id, max(len(q.tokens) for q in batch)
         # masked before a prompt, cut off behind an answer: one that ends answers is never text
         pad = min(self.stops, default=own if isinstance(own, int) else 0)
-        longest = max(len(q.tokens) for q in batch)
         tokens = torch.full((len(batch), longest), pad, dtype=torch.long)
         mask = torch.zeros_like(tokens)
         for row, question in enumerate(batch):
             tokens[row, longest - len(question.tokens) :] = torch.tensor(question.tokens)
             mask[row, longest - len(question.tokens) :] = 1
+        bound = batch[0].bound
+        room = bound if self.window is None else min(bound, self.window - longest)
         settings = GenerationConfig(  # type: ignore[no-untyped-call]
             max_new_tokens=room, do_sample=False, eos_token_id=sorted(self.stops) or None,
             pad_token_id=pad, **self.config.extra,
@@ -214,22 +204,17 @@ class LoadedModel:
                 input_ids=tokens.to(self.device), attention_mask=mask.to(self.device),
                 generation_config=settings,
             )  # fmt: skip
-        answers = zip(batch, written[:, longest:].tolist(), strict=True)
-        return [self._reply(question, answer, room) for question, answer in answers]
-
-    def _reply(self, question: Question, written: list[int], room: int) -> Reply:
-        end = next((i for i, token in enumerate(written) if token in self.stops), None)
-        counts = (len(question.tokens), len(written) if end is None else end + 1)
-        text, reason = "", ""
-        if end is None and room < question.bound:
-            end_of = f"at the end of the model's window of {self.window}"
-            reason = f"the answer was cut off after {room} tokens, {end_of}: {SHOW_LESS}"
-        elif end is None:
-            reason = f"the answer was cut off after {room} tokens: allow more (--max-tokens)"
-        else:
-            text = str(self.tokenizer.decode(written[:end], skip_special_tokens=True))
-            text, reason = (text, "") if text.strip() else ("", "the answer is empty")
-        return Reply(text, reason, *counts)
+        cut = f"the answer was cut off after {room} tokens"
+        window = f"at the end of the model's window of {self.window}: {SHOW_LESS}"
+        cut = f"{cut}, {window}" if room < bound else f"{cut}: allow more (--max-tokens)"
+        replies = []
+        for question, answer in zip(batch, written[:, longest:].tolist(), strict=True):
+            end = next((i for i, token in enumerate(answer) if token in self.stops), None)
+            text = str(self.tokenizer.decode(answer[:end], skip_special_tokens=True))
+            reason = cut if end is None else "" if text.strip() else "the answer is empty"
+            n = len(answer) if end is None else end + 1
+            replies.append(Reply("" if reason else text, reason, len(question.tokens), n))
+        return replies
 
 
 def open_model(config: ChatConfig | LocalConfig, ledger: Ledger) -> LedgerModel:

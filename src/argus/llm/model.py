@@ -20,7 +20,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from argus.data.provenance import absorb, content_hash
-from argus.errors import ArgusError, InputError
+from argus.errors import ArgusError
 from argus.http_retry import without_half_pairs
 from argus.llm.config import ChatConfig, LocalConfig
 from argus.llm.ledger import Entry, Ledger, State
@@ -30,34 +30,13 @@ T = TypeVar("T")
 ModelConfig = ChatConfig | LocalConfig
 Schema: TypeAlias = "type[BaseModel] | None"
 TEMPLATE_TOKENS = 16  # that a chat template puts around system and user message
-MAX_TOKENS = 10**9  # a count beyond it is no count
 WHOLE = frozenset({"none", "stop", "stop_sequence", "eos", "eos_token", "end_turn"})
 """Finish reasons of an answer that ended by itself."""
 CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
 
 
-COMMANDS = (
-    "nabla natural neg neq newcommand newline ngeq ngtr nleftarrow nLeftarrow nleq notin not norm "
-    "nrightarrow nRightarrow nsubseteq rangle rbrace rbrack rceil renewcommand rfloor rho right "
-    "rightarrow rightharpoonup rightleftharpoons rm root rtimes rvert rVert tan tanh tau tbinom "
-    "text textbf textcolor textit textmd textrm textsc textsf textstyle textsubscript "
-    "textsuperscript texttt textup tfrac therefore theta thickapprox thicksim tilde times tiny to "
-    "top triangle triangleleft triangleq triangleright twoheadrightarrow"
-)
-"""LaTeX that begins like the escapes of newline, carriage return and tab. Left out are commands
-whose rest is a common first word of lines (`ne`, `ni`, `nu`, `nless`, `nexists`, `trace`): there a
-line break before a word is far likelier."""
-
-
-def _but_for_commands(letter: str) -> str:
-    rests = "|".join(name[1:] for name in COMMANDS.split() if name[0] == letter)
-    return rf"{letter}(?!(?:{rests})(?![A-Za-z]))"
-
-
-_VALID = "|".join(
-    (r'["\\/]', "u[0-9a-fA-F]{4}", "[bf](?![A-Za-z])", *map(_but_for_commands, "nrt"))
-)
-_ESCAPE = re.compile(rf"\\({_VALID}|)")
+_ESCAPE = re.compile(r'\\(["\\/nrt]|u[0-9a-fA-F]{4}|[bf](?![A-Za-z])|)')
+_FENCE = re.compile(r"```(?:json)?(.*)```", re.DOTALL | re.IGNORECASE)
 
 
 class LanguageModelError(ArgusError):
@@ -74,11 +53,6 @@ class Prompt:
     text: str
     system: str = ""
     max_tokens: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.max_tokens is not None and self.max_tokens < 1:
-            got, fix = f"max_tokens={self.max_tokens}", "Leave it out to use the model's own bound."
-            raise InputError(got, expected="1 or more", fix=fix, where="Prompt")
 
     @property
     def key(self) -> str:
@@ -371,9 +345,9 @@ def read_reply(body: str, *, max_tokens: int) -> Reply:
     """Return the answer in the body of a response with status 200. Never raises."""
     try:
         data = json.loads(body)
-        usage = data.get("usage") if isinstance(data, dict) else None
-        tokens_in, tokens_out = (_count(usage, f"{x}_tokens") for x in ("prompt", "completion"))
-        text, reason = _content(data, tokens_out, max_tokens)
+        counts = [(data.get("usage") or {}).get(f"{x}_tokens") for x in ("prompt", "completion")]
+        tokens_in, tokens_out = (n if isinstance(n, int) else None for n in counts)
+        text, reason = _content(data, max_tokens)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
         return Reply(
             reason=f"the answer is no chat completion ({type(error).__name__}: "
@@ -387,7 +361,7 @@ def without_thoughts(text: str) -> str:
     return text.rpartition("</think>")[2].strip()
 
 
-def _content(data: Any, tokens_out: int | None, max_tokens: int) -> tuple[str, str]:
+def _content(data: Any, max_tokens: int) -> tuple[str, str]:
     """Return the text, or "" and the reason. Raises on a wrong shape."""
     if data.get("error"):
         return "", f"the endpoint answered with an error: {json.dumps(data['error'])[:300]}"
@@ -395,8 +369,7 @@ def _content(data: Any, tokens_out: int | None, max_tokens: int) -> tuple[str, s
     message, finish = choice["message"], str(choice.get("finish_reason"))[:40]
     if message.get("refusal"):
         return "", f"the model refused: {str(message['refusal'])[:300]}"
-    is_full = finish == "None" and tokens_out is not None and tokens_out >= max_tokens
-    if is_full or finish.lower() in CUT_OFF:
+    if finish.lower() in CUT_OFF:
         return "", f"the answer was cut off (finish_reason {finish}; max_tokens {max_tokens})"
     if finish.lower() not in WHOLE:
         return "", f"the answer did not come to its end (finish_reason {finish})"
@@ -404,11 +377,6 @@ def _content(data: Any, tokens_out: int | None, max_tokens: int) -> tuple[str, s
     if not content.strip():
         return "", f"the answer is empty (finish_reason {finish})"
     return without_half_pairs(content), ""
-
-
-def _count(usage: Any, name: str) -> int | None:
-    value = usage.get(name) if isinstance(usage, dict) else None
-    return value if type(value) is int and 0 <= value <= MAX_TOKENS else None
 
 
 class UnusableAnswer(Exception):
@@ -450,8 +418,10 @@ def read_object(text: str, schema: type[BaseModel]) -> BaseModel:
 
     Raises UnusableAnswer with the first field that does not fit.
     """
+    whole = without_thoughts(text)
+    fenced = None if whole.startswith(("{", "[")) else _FENCE.search(whole)
     try:
-        return schema.model_validate_json(repair_escapes(_unfenced(without_thoughts(text))))
+        return schema.model_validate_json(repair_escapes(fenced[1] if fenced else whole))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the answer"
@@ -460,15 +430,6 @@ def read_object(text: str, schema: type[BaseModel]) -> BaseModel:
             f"the answer does not fit {schema.__name__}: {place}: {first['msg']}{more}; "
             f"it begins {text[:120]!r}"
         ) from error
-
-
-def _unfenced(text: str) -> str:
-    start, end = text.find("```"), text.rfind("```")
-    stripped = text.strip()
-    if stripped.startswith(("{", "[")) or start < 0 or end == start:
-        return stripped
-    inner = text[start + 3 : end]
-    return inner.strip().removeprefix("json").removeprefix("JSON").strip()
 
 
 def _close(node: Any) -> None:
@@ -487,13 +448,8 @@ def _close(node: Any) -> None:
 def repair_escapes(text: str) -> str:
     r"""Return JSON with a second backslash where a single one stands before LaTeX.
 
-    `\alpha` and `\(` are no escapes of JSON and would not parse. `\frac` would be a form feed and
-    "rac", `\times` a tab and "imes". A backslash is doubled where JSON knows no such escape, before
-    `b` and `f` with a letter after them (nobody writes backspaces and form feeds), and before `n`,
-    `r`, `t` where exactly one of COMMANDS stands.
-
-    Intended escapes stay, except ambiguous ones: a backspace or form feed before a letter, and a
-    line break or tab before a word that makes one of COMMANDS with it (a tab and "an"), come back
-    as LaTeX.
+    `\alpha` and `\(` are no escapes of JSON and would not parse, `\frac` would be a form feed and
+    "rac". Backslashes are doubled where JSON knows no such escape, and before `b` and `f` with a
+    letter after them. `\n`, `\r` and `\t` stay line breaks and tabs.
     """
     return _ESCAPE.sub(lambda escape: f"\\{escape[1]}" if escape[1] else r"\\", text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,6 @@ _TOKENIZER = (
     "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
     "vocab.json", "merges.txt", "tokenizer.model", "chat_template.jinja",
 )  # fmt: skip
-_MARK = "argus-placeholder"
 
 
 def find_model(model: str) -> Path:
@@ -123,9 +122,7 @@ def read_note(folder: Path) -> dict[str, Any]:
         path, "broken JSON", expected="the file as argus research scenarios distill wrote it",
         fix="Restore it, or train the adapter again.",
     ):  # fmt: skip
-        note = parse_json(read_own(path))
-        base = {name: str(value) for name, value in note.get("base", {}).items()}
-        return {"base": base, "trained_for": [str(of) for of in note.get("trained_for", [])]}
+        return {"base": {}, "trained_for": [], **parse_json(read_own(path))}
 
 
 def attach(network: PreTrainedModel, base: Path, adapter: Path) -> PeftModel:
@@ -216,21 +213,15 @@ def answer_tokens(
 ) -> list[int]:
     """Return the tokens that a model should answer with: the text and its end.
 
-    The end is the first of `stops` that the chat template puts behind an answer, else the
-    tokenizer's end of sequence. Raises InputError for a tokenizer that has neither.
+    The end is the tokenizer's end of sequence, else one of `stops`. Raises InputError for a
+    tokenizer that has neither.
     """
     tokens = tokenizer(answer, add_special_tokens=False, split_special_tokens=True).input_ids
-    if tokenizer.chat_template:
-        messages = [{"role": "user", "content": "x"}, {"role": "assistant", "content": _MARK}]
-        _, _, behind = _applied(tokenizer, messages).rpartition(_MARK)
-        ends = tokenizer(behind, add_special_tokens=False).input_ids
-        if (named := next((token for token in ends if token in stops), None)) is not None:
-            return [*tokens, int(named)]
-    if isinstance(tokenizer.eos_token_id, int):
-        return [*tokens, tokenizer.eos_token_id]
+    ends = [tokenizer.eos_token_id, *sorted(stops)]
+    if (end := next((token for token in ends if isinstance(token, int)), None)) is not None:
+        return [*tokens, end]
     got = "the tokenizer has no token that ends an answer"
-    expected = "an eos_token, or a chat template that ends answers with a stop token"
-    fix = "Set eos_token in tokenizer_config.json."
+    expected, fix = "an eos_token", "Set eos_token in tokenizer_config.json."
     raise InputError(got, expected=expected, fix=fix, where=tokenizer.name_or_path)
 
 
@@ -242,34 +233,20 @@ def stop_tokens(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) ->
 
 
 def _render(tokenizer: PreTrainedTokenizerBase, system: str, text: str) -> str:
+    from jinja2 import TemplateError
+
     if not tokenizer.chat_template:
         parts = (("System", system), ("User", text))
         blocks = "".join(f"### {name}\n{part}\n\n" for name, part in parts if part)
         first = tokenizer("").input_ids[:1]  # the token that it puts before every text
         begins = first == [tokenizer.bos_token_id] and tokenizer.bos_token is not None
         return f"{tokenizer.bos_token if begins else ''}{blocks}### Assistant\n"
-    if system and not _takes_system(tokenizer):
-        system, text = "", f"{system}\n\n{text}"
-    messages = [{"role": "system", "content": system}] if system else []
-    messages.append({"role": "user", "content": text})
-    return _applied(tokenizer, messages, add_generation_prompt=True)
-
-
-def _takes_system(tokenizer: PreTrainedTokenizerBase) -> bool:
-    from jinja2 import TemplateError
-
-    messages = [{"role": "system", "content": _MARK}, {"role": "user", "content": "x"}]
-    try:
-        return _MARK in _applied(tokenizer, messages, add_generation_prompt=True)
-    except TemplateError:
-        return False
-
-
-def _applied(
-    tokenizer: PreTrainedTokenizerBase, messages: list[dict[str, str]], **options: Any
-) -> str:
-    rendered = tokenizer.apply_chat_template(
-        messages, tokenize=False, enable_thinking=False, **options
-    )
-    assert isinstance(rendered, str)
-    return rendered
+    user = {"role": "user", "content": text}
+    messages = [{"role": "system", "content": system}, user] if system else [user]
+    with suppress(TemplateError) if system else nullcontext():
+        rendered = tokenizer.apply_chat_template(
+            messages, tokenize=False, enable_thinking=False, add_generation_prompt=True
+        )
+        if system.strip() in str(rendered):
+            return str(rendered)
+    return _render(tokenizer, "", f"{system}\n\n{text}")

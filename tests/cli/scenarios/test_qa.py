@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from argus.llm.config import JudgeOptions as Judge
-from argus.llm.config import ModelOptions as LanguageModel
+from argus.llm.config import judge_of
 from tests.support.qa import asking, honest, is_judging
 
 
@@ -45,13 +44,12 @@ def test_another_judge_does_not_get_the_others_key(qa, endpoint, second_endpoint
     monkeypatch.setenv("OPENAI_API_KEY", "secret-of-the-answering-one")
     second_endpoint.behave = honest
     ran = qa(
-        "--limit", 2, "--judge-model", "j", "--judge-base-url", second_endpoint.url,
-        "--judge-temperature", 1,
+        "--limit", 2, "--judge-model", "j", "--judge-base-url", second_endpoint.url
     )  # fmt: skip
     assert ran.code == 0
     assert not any(map(is_judging, endpoint.texts))
     assert all(map(is_judging, second_endpoint.texts))
-    assert {(r["model"], r["temperature"]) for r in second_endpoint.requests} == {("j", 1.0)}
+    assert {r["model"] for r in second_endpoint.requests} == {"j"}
     assert all("Bearer secret" in h["Authorization"] for h in endpoint.headers)
     assert not any("Authorization" in h for h in second_endpoint.headers)
 
@@ -59,8 +57,8 @@ def test_another_judge_does_not_get_the_others_key(qa, endpoint, second_endpoint
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--judge-api-key-env", "K"], "--judge-api-key-env without another judge"),
-        (["--adapter", "x"], "--adapter with the endpoint's model"),
+        (["--judge-api-key-env", "K"], "--judge-api-key-env without --judge-model"),
+        (["--adapter", "x"], "--adapter with --model m"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(qa, endpoint, arguments, message):
@@ -73,6 +71,5 @@ def test_options_that_do_not_fit_are_refused(qa, endpoint, arguments, message):
 def test_a_judges_own_key_is_used(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     monkeypatch.setenv("JUDGE_KEY", "other")
-    asked = LanguageModel(model="m")
-    judge = Judge(model="j", api_key_env="JUDGE_KEY").config(asked)
+    judge = judge_of({"model": "m"}, {"model": "j", "api_key_env": "JUDGE_KEY"})
     assert judge.api_key == "other"
