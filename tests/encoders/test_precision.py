@@ -1,62 +1,37 @@
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
-from argus.encoders.models import choose_precision
+from argus.encoders.models import choose_precision, has_bfloat16
 
 TEXTS = [f"text {i}" for i in range(60)]
-NOW = [0.0]
-"""The clock of encoders that take a given time, whatever the machine does meanwhile."""
 
 
-class Timed:
-    """Encodes texts to rows of (cos angle, sin angle), in a given time per call."""
+class Turned:
+    """Encodes texts to rows of (cos angle, sin angle), one of them perhaps to (0, 1)."""
 
-    dim = 2
-
-    def __init__(self, seconds, angle=0.0):
-        self.seconds, self.angle, self.asked = seconds, angle, []
+    def __init__(self, angle=0.0, wrong=""):
+        self.row, self.wrong = (np.cos(angle), np.sin(angle)), wrong
 
     def encode_documents(self, texts):
-        self.asked.append(len(texts))
-        NOW[0] += self.seconds
-        row = np.array([np.cos(self.angle), np.sin(self.angle)], np.float32)
-        return np.tile(row, (len(texts), 1))
+        return np.array([(0, 1) if text == self.wrong else self.row for text in texts], np.float32)
 
 
-def choose(**encoders):
-    with pytest.MonkeyPatch.context() as patch:
-        clock = SimpleNamespace(perf_counter=lambda: NOW[0])
-        patch.setattr("argus.encoders.models.time", clock)
-        best, trials = choose_precision(encoders.__getitem__, TEXTS)
-    name = next(name for name, encoder in encoders.items() if encoder is best)
-    return name, {trial["precision"]: trial for trial in trials}
+@pytest.mark.parametrize(
+    ("half", "cosine", "accepted"),
+    [
+        (Turned(), 1, True),
+        (Turned(angle=0.05), 0.99875, False),
+        (Turned(wrong="text 59"), 0, False),
+    ],
+)
+def test_bfloat16_is_taken_where_it_changes_no_vector(half, cosine, accepted):
+    encoders = {"float32": Turned(), "bfloat16": half}
+    best, (trial,) = choose_precision(encoders.__getitem__, TEXTS, has_units=True)
+    assert best is encoders["bfloat16" if accepted else "float32"]
+    assert trial["accepted"] == accepted and trial["min_cosine"] == pytest.approx(cosine, abs=1e-5)
 
 
-def test_a_fast_and_close_format_is_taken():
-    name, trials = choose(float32=Timed(0.06), bfloat16=Timed(0.003), float16=Timed(0.12))
-    assert name == "bfloat16"
-    assert trials["bfloat16"]["accepted"]
-    assert trials["bfloat16"]["min_cosine"] == pytest.approx(1)
-    assert trials["bfloat16"]["speedup"] == pytest.approx(20)
-
-
-def test_a_fast_format_that_changes_vectors_is_refused():
-    inexact = Timed(0.003, angle=0.05)  # cos 0.05 = 0.99875
-    name, trials = choose(float32=Timed(0.06), bfloat16=inexact, float16=inexact)
-    assert name == "float32"
-    assert not trials["bfloat16"]["accepted"]
-    assert trials["bfloat16"]["min_cosine"] == pytest.approx(0.99875, abs=1e-5)
-
-
-def test_one_inexact_text_among_many_is_enough_to_refuse():
-    class Uneven(Timed):
-        def encode_documents(self, texts):
-            rows = super().encode_documents(texts)
-            rows[[text == "text 59" for text in texts]] = (0, 1)
-            return rows
-
-    name, trials = choose(float32=Timed(0.06), bfloat16=Uneven(0.003), float16=Timed(0.12))
-    assert name == "float32"
-    assert trials["bfloat16"]["min_cosine"] == pytest.approx(0, abs=1e-6)
+def test_without_units_it_is_not_tried():
+    encoders = {"float32": Turned()}
+    assert choose_precision(encoders.__getitem__, TEXTS, has_units=False)[1] == []
+    assert not has_bfloat16("mps")

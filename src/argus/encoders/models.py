@@ -1,9 +1,9 @@
 """Open a model of sentence-transformers: find it and its class, and choose its precision.
 
-Half precision is two to three times as fast on processors with bfloat16 units, and slower than
-float32 on others. Whether it changes vectors depends on the model. With precision "auto", a sample
-of the user's own texts is encoded in each format. Half precision is used only if it is faster by a
-margin and every sampled vector has a cosine of at least 0.999 to float32.
+Half precision is two to three times as fast on devices with units for bfloat16, and slower than
+float32 on others. Whether it changes vectors depends on the model. With precision "auto" it is used
+on the former alone, and only if every vector of a sample of the user's own texts has a cosine of at
+least 0.999 to float32's.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import inspect
 import logging
 import os
 import re
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache, partial
@@ -41,9 +40,7 @@ DENSE, SPARSE, LATE = "SentenceTransformer", "SparseEncoder", "MultiVectorEncode
 """Classes of sentence-transformers."""
 _OTHER_NAMES = {"ColBERT": LATE, "HF_ColBERT": LATE}
 """As PyLate and the released ColBERT call it."""
-CANDIDATES = ("bfloat16", "float16")
-SAMPLE = 48
-MIN_COSINE, MIN_SPEEDUP = 0.999, 1.15
+SAMPLE, MIN_COSINE = 48, 0.999
 LIBRARIES = ("torch", "transformers", "sentence_transformers", "argus", "peft")
 """Packages whose modules are no code of a model."""
 Trials = list[dict[str, Any]]
@@ -67,53 +64,39 @@ def load_model(
         return read(config.precision), []
     if match := re.search(" precision=(float32|bfloat16|float16) ", stored or ""):
         return read(match[1]), []
-    return choose_precision(read, sample) if kind == DENSE else (read("float32"), [])
+    if kind != DENSE:
+        return read("float32"), []
+    return choose_precision(read, sample, has_units=has_bfloat16(check_device(config.device)))
 
 
 def choose_precision(
-    load: Callable[[str], SentenceTransformerEncoder], texts: Sequence[str]
+    load: Callable[[str], SentenceTransformerEncoder], texts: Sequence[str], *, has_units: bool
 ) -> tuple[SentenceTransformerEncoder, Trials]:
-    """Return the encoder in the fastest acceptable precision, and the measurements.
+    """Return the encoder in bfloat16 where it is fast and changes no vector, else in float32.
 
-    load: makes the encoder in a given precision. texts: an even sample of these is encoded. A
-    measurement has `precision`; `speedup`, float32's time over its own; `min_cosine` to float32's
-    vectors, None where the format was dropped for its speed alone; and `accepted`.
+    load: makes the encoder in a given precision. texts: an even sample of these is encoded in both.
+    has_units: whether the device has units for bfloat16. The measurement has `precision`,
+    `min_cosine` to float32's vectors, and `accepted`.
     """
     baseline = load("float32")
-    if not texts:
+    if not texts or not has_units:
         return baseline, []
     sample = [texts[i] for i in np.linspace(0, len(texts) - 1, min(SAMPLE, len(texts))).astype(int)]
-    best, best_speedup = baseline, MIN_SPEEDUP
-    trials: Trials = []
-    for precision in CANDIDATES:
-        encoder, cosine, accepted = load(precision), None, False
-        # A format the processor lacks can be a hundred times slower: a few texts tell.
-        speedup = _speedup((baseline, encoder), sample[: max(1, len(sample) // 6)], 1)
-        if speedup >= 1:
-            expected, made = (unit_rows(e.encode_documents(sample)) for e in (baseline, encoder))
-            cosine = float((made * expected).sum(axis=1).min())
-            speedup = _speedup((baseline, encoder), sample, 2)
-            accepted = cosine >= MIN_COSINE and speedup >= MIN_SPEEDUP
-        trial = {"precision": precision, "speedup": round(speedup, 2), "min_cosine": cosine}
-        trials.append(trial | {"accepted": accepted})
-        if accepted and speedup > best_speedup:
-            best, best_speedup = encoder, speedup
-    return best, trials
+    encoder = load("bfloat16")
+    expected, made = (unit_rows(e.encode_documents(sample)) for e in (baseline, encoder))
+    cosine = float((made * expected).sum(axis=1).min())
+    trial = {"precision": "bfloat16", "min_cosine": cosine, "accepted": cosine >= MIN_COSINE}
+    return encoder if trial["accepted"] else baseline, [trial]
 
 
-def _speedup(
-    pair: Sequence[SentenceTransformerEncoder], texts: Sequence[str], rounds: int
-) -> float:
-    """Return the first one's time over the second's, the best of interleaved rounds of each."""
-    best = [float("inf"), float("inf")]
-    for encoder in pair:
-        encoder.encode_documents(texts[:2])  # first use allocates
-    for _ in range(rounds):
-        for i, encoder in enumerate(pair):
-            start = time.perf_counter()
-            encoder.encode_documents(texts)
-            best[i] = min(best[i], time.perf_counter() - start)
-    return best[0] / best[1]
+def has_bfloat16(device: str) -> bool:
+    """Return whether a device has units for bfloat16: without them it is slower than float32."""
+    import torch
+
+    if device.startswith("cuda"):
+        return torch.cuda.is_bf16_supported()
+    units = getattr(torch.cpu, "get_capabilities", dict)()  # newer than 2.6
+    return device == "cpu" and any(units.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
 
 
 def read_model(config: EncoderConfig, kind: str, precision: str) -> Any:
