@@ -16,13 +16,13 @@ import json
 import resource
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from argus.data.provenance import utc_now
-from argus.suite.reproduce import difference, recipes
+from argus.suite.reproduce import recipes
 from benchmarks.pages import DOCS, put
 from benchmarks.shared import collection, store, stored
 
@@ -110,6 +110,22 @@ def compared(summary: Mapping[str, Any]) -> dict[str, Any]:
             for cell in run_
         ],
     }
+
+
+def difference(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Return the distance of measured cells from published ones. None if no cell has both."""
+    gaps = [
+        (abs(cell["measured"] - cell["published"]), cell) for cell in cells
+        if cell["measured"] is not None and cell["published"] is not None
+    ]  # fmt: skip
+    if not gaps:
+        return None
+    largest, at = max(gaps, key=lambda pair: pair[0])
+    mean = sum(gap for gap, _ in gaps) / len(gaps)
+    return {
+        "cells": len(gaps), "mean": mean, "largest": largest, "row": at["row"],
+        "column": at["column"],
+    }  # fmt: skip
 
 
 def table(records: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

@@ -12,8 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from argus.suite.job import run_suite
-from argus.suite.tables import MARKS
+from argus.suite.job import MARKS, run_suite
 from benchmarks.pages import DOCS, put
 from benchmarks.shared import collection
 from tests.support.suites import draw, draw_authority
@@ -58,7 +57,7 @@ def run() -> dict[str, Any]:
         summary = run_suite(home / "suite.toml", out=home / "out").summary
     result = {
         "cells": summary["cells"],
-        "tasks": [task["name"] for task in summary["tasks"]],
+        "tasks": list(dict.fromkeys(r["name"] for r in summary["rows"] if r["scope"] == "task")),
         "rows": [
             {key: row[key] for key in ("retriever", "remedy", "scope", "name", "comparison")}
             | {"measures": {name: row["measures"].get(name) for name in MEASURES}}

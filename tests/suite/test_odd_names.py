@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from argus.data.folders import ArtifactFolder
 from argus.suite.job import run_suite
-from argus.suite.tables import write_table
 
 LONG = "論文の検索" * 20
 ODD = ("..", "../../x", "a/b", "new\nline", "x" * 300, LONG, "é", "e\u0301", "Name", "name",
@@ -33,17 +31,7 @@ def test_a_suite_runs_whatever_its_names_are(tmp_path: Path) -> None:
     assert {p.name for p in tmp_path.iterdir()} == {
         "corpus.jsonl", "queries.jsonl", "qrels", "suite.toml", "a",
     }  # fmt: skip
-    table = (tmp_path / "a" / "out" / "tables" / "results.md").read_text()
+    table = (tmp_path / "a" / "out" / "results.md").read_text()
     rows = [line for line in table.splitlines() if line.startswith("|")]
     bars = {line.replace(r"\|", "").count("|") for line in rows}
     assert len(bars) == 1 and "<script>" not in table.replace(r"\<", "")
-
-
-def test_names_are_no_markup(tmp_path: Path) -> None:
-    row = ["\\input{x}\n^~", "[l](javascript:1) <b> *x*"]
-    write_table(ArtifactFolder(tmp_path), "t", "Title", ["name", "a|b"], [row], texts=2)
-    assert (tmp_path / "tables" / "t.md").read_text().splitlines()[2:] == [
-        r"| name | a\|b |",
-        "| --- | --- |",
-        r"| \\input{x} ^\~ | \[l\](javascript:1) \<b\> \*x\* |",
-    ]

@@ -10,7 +10,7 @@ k = 50
 [[retrievers]]
 name = "MiniLM"
 encoder = "all-MiniLM-L6-v2"
-query-prompt = "query: "
+query_prompt = "query: "
 precision = "float32"
 [[retrievers]]
 bm25 = true
@@ -55,7 +55,7 @@ def test_a_suite_is_read(write):
         ("k = 50", 'k = "50"', "k", "a whole number"),
         ("k = 50", "k = 20", "measures", "k = 50"),
         ("k = 50", 'headline = "nDGC@10"', None, "nDGC@10"),
-        ("query-prompt", "query-promt", "retrievers[0].query-promt", "query_prompt"),
+        ("query_prompt", "query_promt", "retrievers[0].query_promt", "query_prompt"),
         ('precision = "float32"', 'precision = "float31"', "retrievers[0].precision", "float31"),
         ("bm25 = true\n", "", "retrievers[1].encoder", "one of encoder"),
         ("bm25 = true\n", 'bm25 = true\nsource = "a.py"\n', "retrievers[1].source", "Keep one"),

@@ -6,19 +6,16 @@ A cell is one retriever under one remedy on one task. `measure_cell` scores its 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from itertools import chain
 from statistics import fmean, median
 from typing import Any, NamedTuple
 
+from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
-from argus.data.reading import parse_json, read_own
 from argus.data.runs import first_rank, ranking
-from argus.data.texts import cut_name, plain_name
 from argus.data.types import Run
-from argus.data.writing import write_whole
 from argus.evaluation.systems import System, judge, without_failed
 from argus.measures.significance import paired_difference
 from argus.suite.config import ORIGINAL, Suite, SuiteConfig
@@ -42,25 +39,15 @@ class Cell(NamedTuple):
 
     @property
     def file(self) -> str:
-        """Name of its file: its own names, as far as a file may have them, and a hash."""
-        text = cut_name("--".join(plain_name(name)[:40] for name in self))
-        return f"{text}-{content_hash(*self, size=4).hex()}.json"
+        """Name of its file: a hash, since its own names may be any text."""
+        return f"{content_hash(*self, size=8).hex()}.json"
 
 
-def read_cell(folder: Path, cell: Cell, inputs: str) -> CellRecord | None:
-    """Return a cell that was measured with these inputs, or None. A damaged one is None too."""
-    try:
-        record = parse_json(read_own(folder / cell.file))
-    except (OSError, ValueError):
-        return None
-    if not isinstance(record, dict) or record.get("inputs") != inputs:
-        return None
-    return record if record.get("state") == "measured" else None
-
-
-def write_cell(folder: Path, cell: Cell, record: CellRecord) -> None:
-    """Write a cell, at once and whole."""
-    write_whole(folder / cell.file, json.dumps(record, allow_nan=False))
+def read_cell(folder: ArtifactFolder, cell: Cell, inputs: str) -> CellRecord | None:
+    """Return a cell that was measured with these inputs, or None."""
+    record = folder.read_json(cell.file)
+    kept = record.get("inputs") == inputs and record.get("state") == "measured"
+    return record if kept else None
 
 
 def failed(cell: Cell, inputs: str, reason: str) -> CellRecord:
@@ -71,42 +58,7 @@ def failed(cell: Cell, inputs: str, reason: str) -> CellRecord:
     }  # fmt: skip
 
 
-def measure_cell(
-    cell: Cell, inputs: str, task: Task, system: System, config: SuiteConfig, seconds: float
-) -> CellRecord:
-    """Measure a system's answers by the suite's measures, and the task's own as deep as k.
-
-    retriever, remedy, task: names of the cell.
-    inputs: hash of all that it depends on.
-    state: measured or failed.
-    reason: why it failed; of a measured cell, a doubt about it, if any.
-    measures, per_query: means, and values of each question, by measure.
-    ranks: rank of the first relevant document by question; None beyond k.
-    documents: documents of the task.
-    queries_failed: questions that failed.
-    seconds: time of its searches.
-
-    Raises ArgusError if every question failed.
-    """
-    from argus.measures.measures import cutoff, measure_name
-
-    judged = without_failed(judge(task.queries, task.qrels, task.excluded), [system])
-    answered = replace(task, qrels=judged.qrels, queries=list(judged.queries.values()))
-    run = answered.scored({q: system.run.get(q, {}) for q in judged.queries}, config.k)
-    own = (m for m in map(measure_name, task.metrics) if (cutoff(m) or 0) <= config.k)
-    evaluation = answered.evaluate(run, tuple(dict.fromkeys((*config.measures, *own))))
-    authority, means = _score_authority(task, run, config.k)
-    return {
-        **cell._asdict(), "inputs": inputs, "state": "measured", "reason": system.warning or "",
-        "measures": evaluation.aggregate | means,
-        "per_query": {q: row | authority.get(q, {}) for q, row in evaluation.per_query.items()},
-        "ranks": {q: first_rank(run[q], judged.relevant(q)) for q in judged.queries},
-        "documents": len(task.documents), "queries_failed": len(judged.failed),
-        "seconds": round(seconds, 3),
-    }  # fmt: skip
-
-
-def _score_authority(
+def score_authority(
     task: Task, run: Run, k: int
 ) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
     """Score results by authority, by question and in the mean. Empty without a relation.
@@ -139,20 +91,49 @@ def _score_authority(
     return by_query, {name: fmean(column) for name, column in sorted(columns.items())}
 
 
+def measure_cell(
+    cell: Cell, inputs: str, task: Task, system: System, config: SuiteConfig, seconds: float
+) -> CellRecord:
+    """Measure a system's answers by the suite's measures, and the task's own as deep as k.
+
+    retriever, remedy, task: names of the cell.
+    inputs: hash of all that it depends on.
+    state: measured or failed.
+    reason: why it failed; of a measured cell, a doubt about it, if any.
+    measures, per_query: means, and values of each question, by measure.
+    ranks: rank of the first relevant document by question; None beyond k.
+    documents: documents of the task.
+    queries_failed: questions that failed.
+    seconds: time of its searches.
+
+    Raises ArgusError if every question failed.
+    """
+    from argus.measures.measures import cutoff, measure_name
+
+    judged = without_failed(judge(task.queries, task.qrels, task.excluded), [system])
+    answered = replace(task, qrels=judged.qrels, queries=list(judged.queries.values()))
+    run = answered.scored({q: system.run.get(q, {}) for q in judged.queries}, config.k)
+    own = (m for m in map(measure_name, task.metrics) if (cutoff(m) or 0) <= config.k)
+    evaluation = answered.evaluate(run, tuple(dict.fromkeys((*config.measures, *own))))
+    authority, means = score_authority(task, run, config.k)
+    return {
+        **cell._asdict(), "inputs": inputs, "state": "measured", "reason": system.warning or "",
+        "measures": evaluation.aggregate | means,
+        "per_query": {q: row | authority.get(q, {}) for q, row in evaluation.per_query.items()},
+        "ranks": {q: first_rank(run[q], judged.relevant(q)) for q in judged.queries},
+        "documents": len(task.documents), "queries_failed": len(judged.failed),
+        "seconds": round(seconds, 3),
+    }  # fmt: skip
+
+
 def digest(task: Task) -> str:
     """Return a hash of a task's texts, questions and judgements."""
-    documents = (part for d in task.documents for part in (d.id, d.title, d.text))
-    queries = (part for q in task.queries for part in (q.id, q.text))
-    judged = (
-        f"{query}\t{doc}\t{grade}"
-        for query, grades in sorted(task.qrels.items())
-        for doc, grade in sorted(grades.items())
-    )
-    excluded = (f"{q}\t{sorted(ids)}" for q, ids in sorted(task.excluded.items()))
     known = task.benchmark
-    relation = () if known is None else map(repr, (*known.questions, *known.edges, *known.rules))
-    parts = (content_hash(*part) for part in (documents, queries, judged, excluded, relation))
-    return content_hash(*parts, *task.metrics).hex()
+    relation = () if known is None else (*known.questions, *known.edges, *known.rules)
+    judged = sorted((q, sorted(grades.items())) for q, grades in task.qrels.items())
+    excluded = sorted((q, sorted(ids)) for q, ids in task.excluded.items())
+    parts = chain(task.documents, task.queries, judged, excluded, relation, task.metrics)
+    return content_hash(*map(repr, parts)).hex()
 
 
 def suite_rows(suite: Suite, cells: Mapping[Cell, CellRecord]) -> Iterator[dict[str, Any]]:

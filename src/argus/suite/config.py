@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from argus.data.provenance import content_hash
-from argus.data.texts import cut_name, plain_name
 from argus.encoders.config import EncoderConfig
 from argus.errors import InputError
 from argus.settings import Ge, Seed, check_settings
@@ -65,9 +64,8 @@ class SuiteRetriever:
 
     @property
     def folder(self) -> str:
-        """Its name, as far as a folder may have it, and a hash of its identity."""
-        digest = content_hash(self.name, repr(self.identity("")), size=4).hex()
-        return f"{cut_name(plain_name(self.name)[:60])}-{digest}"
+        """A hash of its name and identity."""
+        return content_hash(self.name, repr(self.identity("")), size=8).hex()
 
     def with_instruction(self, instruction: str, task: str) -> SuiteRetriever:
         """Return it with a task's instruction, if its query prompt has a place for one.

@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash, file_hash
-from argus.data.writing import one_writer, take_lock
+from argus.data.texts import in_cell
+from argus.data.writing import one_writer, write_whole
 from argus.encoders import (
     Encoder,
     EncoderConfig,
@@ -43,6 +44,7 @@ from argus.retrievers.config import AskingConfig
 from argus.retrievers.dense import parse_index
 from argus.retrievers.names import input_path, is_index
 from argus.retrievers.opening import opened
+from argus.scenarios.tables import schema
 from argus.settings import Option
 from argus.suite.cells import (
     Cell,
@@ -52,29 +54,33 @@ from argus.suite.cells import (
     measure_cell,
     read_cell,
     suite_rows,
-    write_cell,
 )
 from argus.suite.config import Suite, SuiteRemedy, SuiteRetriever, SuiteTask
 from argus.suite.reading import Table, filled, paths_in, read_suite, remedy_in
 from argus.suite.remedies import Remedy
-from argus.suite.tables import TABLES, write_suite
 from argus.tasks.opening import READERS, open_task, parse_task_spec
 from argus.tasks.task import Task
 
 JOB = "suite"
 INDEX = ".index.partial"  # the temporary index: no folder of a user has this name
 UNCHANGED = "nothing was changed"
+TABLE = "results.md"
+MARKS = {"better": "↑", "worse": "↓", "": ""}
+SIGNIFICANT = (
+    "↑ better, ↓ worse than the original: paired randomisation test below 0.05, and a "
+    "95% interval without zero. Harmed: questions, against improved ones."
+)
 IN_MEMORY = Path("suite")  # name in messages of a suite without a file
 Ask = Callable[[Remedy, int], System]
 """Asks all questions of a task under a remedy, to a depth."""
 
-_TEXT, _COUNT, _VALUE = pa.string(), pa.int64(), pa.float64()
-_OF_ROW = dict.fromkeys(("retriever", "remedy", "scope", "name", "state", "reason"), _TEXT) | {
-    "queries": _COUNT, "mean_rank": _VALUE, "median_rank": _VALUE,
-}  # fmt: skip
-_OF_CHANGE = dict.fromkeys(("mean_difference", "low", "high", "p_value"), _VALUE) | {
-    "improved": _COUNT, "harmed": _COUNT, "verdict": _TEXT,
-}  # fmt: skip
+_OF_ROW = schema(
+    ("retriever remedy scope name state reason", str), ("queries", int),
+    ("mean_rank median_rank", float),
+)  # fmt: skip
+_OF_CHANGE = schema(
+    ("mean_difference low high p_value", float), ("improved harmed", int), ("verdict", str)
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,9 +92,7 @@ class SuiteResult(Result):
     measures: measures that were taken.
     headline: measure that remedies are judged by.
     cells: number of cells: total, measured, kept (of an earlier run) and failed.
-    tasks: name, group, documents, queries and metrics (measures of its own) of each task.
     rows: a row per cell, and per average, as `suite_rows` yields them.
-    tables: files under OUT/tables, without their ending.
     """
 
     TABLES = ("table",)
@@ -120,7 +124,7 @@ class SuiteResult(Result):
             if row["scope"] == "task" and row["state"] == "failed":
                 cell = Cell(row["retriever"], row["remedy"], row["name"])
                 yield f"failed: {cell}: {row['reason']}"
-        yield f"tables: {self.folder / TABLES}"
+        yield f"table: {self.folder / TABLE}"
 
 
 @one_writer
@@ -134,7 +138,7 @@ def run_suite(
     """Ask every retriever under every remedy the questions of every task, and write the tables.
 
     Each cell is kept as it is finished: the same command goes on where it was stopped, and runs
-    again what changed or failed. A text is embedded once per encoder. Tables are in OUT/tables.
+    again what changed or failed. A text is embedded once per encoder. OUT/results.md is the table.
 
     suite: a TOML file, or the result of `read_suite`. A cell that fails has its reason, and the
     others go on. Raises InputError for a bad file and absent tasks, ArgusError if another run
@@ -154,57 +158,78 @@ def run_suite(
             )  # fmt: skip
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(JOB, {"suite": asdict(suite)}, {"suite": file if file.is_file() else None})
-    folder.path.mkdir(parents=True, exist_ok=True)
-    busy = f"{folder.path} is in use by another suite; wait for it, or give another --out."
-    with take_lock(folder.path / ".lock", busy=busy):
-        record.open(folder)
-        shutil.rmtree(folder.path / INDEX, ignore_errors=True)  # of a run that was killed
-        models = Models(folder.path, store or folder.own("embeddings"))
-        return _run(suite, file, folder, record, models)
-
-
-def _run(
-    suite: Suite, file: Path, folder: ArtifactFolder, record: Record, models: Models
-) -> SuiteResult:
-    """Measure the cells that are missing, and write tables, summary and manifest."""
-    home = folder.own("cells")
-    home.mkdir(parents=True, exist_ok=True)
+    record.open(folder)
+    shutil.rmtree(folder.path / INDEX, ignore_errors=True)  # of a run that was killed
+    home = ArtifactFolder(folder.own("cells"))
+    home.path.mkdir(exist_ok=True)
+    models = Models(folder.path, store or folder.own("embeddings"))
     cells: dict[Cell, CellRecord] = {}
     kept = 0
-    tasks: dict[str, Task] = {}
     for retriever, spec in product(suite.retrievers, suite.tasks):
         with record.timed(f"{retriever.name} on {spec.name}"):
-            own = {Cell(retriever.name, m.name, spec.name): m for m in suite.remedies_of(retriever)}
-            try:
-                if spec.name not in tasks:
-                    tasks[spec.name] = open_task(spec.place).with_instructions()
-                task = tasks[spec.name]
-                instruction = spec.instruction or task.instruction
-                asked = retriever.with_instruction(instruction, spec.name)
-            except ArgusError as error:
-                cells |= {cell: failed(cell, "", str(error)) for cell in own}
-                continue
-            tables = {
-                cell: Table(filled(m, retriever, spec), file, f"remedies.{m.name}")
-                for cell, m in own.items()
-            }
-            inputs = {c: _inputs(suite, asked, own[c], t, spec, task) for c, t in tables.items()}
-            earlier = {cell: read_cell(home, cell, inputs[cell]) for cell in own}
-            cells |= {cell: found for cell, found in earlier.items() if found is not None}
-            missing = [cell for cell, found in earlier.items() if found is None]
-            kept += len(own) - len(missing)
-            try:
-                if missing:
-                    with models.open(asked, task, spec.name) as ask:
-                        for cell in missing:
-                            announce(f"{JOB}: {cell}")
-                            remedy = partial(remedy_in, tables[cell], own[cell].kind)
-                            cells[cell] = _measure(cell, inputs[cell], suite, task, ask, remedy)
-                            write_cell(home, cell, cells[cell])
-            except Exception as error:  # of the retriever itself: none can be measured
-                for cell in missing:
-                    cells.setdefault(cell, failed(cell, inputs[cell], _reason(error)))
-    return _write(suite, folder, record, cells, kept, tasks)
+            own, earlier = _measure_pair(suite, file, retriever, spec, home, models)
+        cells, kept = cells | own, kept + earlier
+    rows = list(suite_rows(suite, cells))
+    good, total = sum(cell["state"] == "measured" for cell in cells.values()), len(cells)
+    counts = {"total": total, "measured": good, "kept": kept, "failed": total - good}
+    summary: dict[str, Any] = {
+        "k": suite.config.k,
+        "measures": list(suite.config.measures),
+        "headline": suite.config.headline,
+        "cells": counts,
+        "rows": rows,
+    }
+    names = dict.fromkeys(m for row in rows for m in row["measures"])
+    measures = pa.schema([(name, pa.float64()) for name in names])
+    table = pa.Table.from_pylist(
+        [{**(row["comparison"] or {}), **row["measures"], **row} for row in rows],
+        schema=pa.unify_schemas([_OF_ROW, measures, _OF_CHANGE]),
+    )
+    write_table(folder, suite, rows)
+    folder.write_table("suite", table, csv=True)
+    folder.write_results(JOB, summary, record.manifest(counts))
+    if not good:
+        reason = next(iter(cells.values()))["reason"]
+        raise NothingMeasured("cell", f"All {total} failed. The first: {reason}")
+    return SuiteResult(folder.path, summary, table)
+
+
+def _measure_pair(
+    suite: Suite,
+    file: Path,
+    retriever: SuiteRetriever,
+    spec: SuiteTask,
+    home: ArtifactFolder,
+    models: Models,
+) -> tuple[dict[Cell, CellRecord], int]:
+    """Return the cells of a retriever on a task, and how many are of an earlier run."""
+    own = {Cell(retriever.name, m.name, spec.name): m for m in suite.remedies_of(retriever)}
+    try:
+        task = models.task(spec)
+        asked = retriever.with_instruction(spec.instruction or task.instruction, spec.name)
+    except ArgusError as error:
+        return {cell: failed(cell, "", str(error)) for cell in own}, 0
+    tables = {
+        cell: Table(filled(m, retriever, spec), file, f"remedies.{m.name}")
+        for cell, m in own.items()
+    }
+    inputs = {c: _inputs(suite, asked, own[c], t, spec, task) for c, t in tables.items()}
+    earlier = {cell: read_cell(home, cell, inputs[cell]) for cell in own}
+    cells = {cell: found for cell, found in earlier.items() if found is not None}
+    missing, kept = [cell for cell in own if cell not in cells], len(cells)
+    if not missing:
+        return cells, kept
+    try:
+        with models.open(asked, task, spec.name) as ask:
+            for cell in missing:
+                announce(f"{JOB}: {cell}")
+                remedy = partial(remedy_in, tables[cell], own[cell].kind)
+                cells[cell] = _measure(cell, inputs[cell], suite, task, ask, remedy)
+                home.write_json(cell.file, cells[cell])
+    except Exception as error:  # of the retriever itself: none can be measured
+        for cell in missing:
+            cells.setdefault(cell, failed(cell, inputs[cell], _reason(error)))
+    return cells, kept
 
 
 def _measure(
@@ -240,39 +265,29 @@ def _inputs(
     task: Task,
 ) -> str:
     """Return a hash of everything that a cell depends on. table: the remedy's settings."""
-    source = retriever.source_of(spec.name)
-    encoder = retriever.encoder
-    own = encoder.model if isinstance(encoder, EncoderConfig) and encoder.is_python else ""
-    parts = (
-        retriever.identity(spec.name), _state_of_source(source) if source else "",
-        *([_state_of(file_of(own))] if own else []),
-        remedy.kind, sorted(table.values.items()),
-        [_state_of(path) for _, path in paths_in(table.values, remedy.kind)],
+    source, encoder = retriever.source_of(spec.name), retriever.encoder
+    files = [path for _, path in paths_in(table.values, remedy.kind)]
+    if is_index(source):
+        files.append(parse_index(source)[0].path)
+    elif source and (path := input_path(source)) is not None and path.is_file():
+        files.append(path)
+    if isinstance(encoder, EncoderConfig) and encoder.is_python:
+        files.append(file_of(encoder.model))
+    parts: list[object] = [
+        retriever.identity(spec.name), remedy.kind, sorted(table.values.items()),
         suite.config.k, suite.config.measures,
-    )  # fmt: skip
+    ]  # fmt: skip
+    for path in files:
+        if (path / FILE).is_file():  # an index
+            parts += [file_hash(path / FILE), ViewIndex.open(path).version]
+        else:
+            inside = [path] if path.is_file() else sorted(f for f in path.rglob("*") if f.is_file())
+            parts += [(f.relative_to(path).as_posix(), file_hash(f)) for f in inside]
     return content_hash(digest(task), *map(repr, parts)).hex()
 
 
-def _state_of(path: Path) -> str:
-    """Return a hash of a file, or of all files of a folder, empty without any."""
-    if path.is_file():
-        return file_hash(path)
-    inside = sorted(file for file in path.rglob("*") if file.is_file())
-    parts = (f"{file.relative_to(path)} {file_hash(file)}" for file in inside)
-    return content_hash(*parts).hex() if inside else ""
-
-
-def _state_of_source(name: str) -> str:
-    """Return the state of a named retriever: of its index, or of its file."""
-    if is_index(name):
-        spec, _ = parse_index(name)
-        return f"{file_hash(spec.path / FILE)} {ViewIndex.open(spec.path).version}"
-    path = input_path(name)
-    return _state_of(path) if path is not None and path.is_file() else ""
-
-
 class Models:
-    """The retrievers of a suite. Each encoder is loaded once, with one store of all its vectors.
+    """The tasks and retrievers of a suite. Each encoder is loaded once, with one store of vectors.
 
     home: the suite's folder, with a temporary index. vectors: folder of the stores.
     """
@@ -280,14 +295,30 @@ class Models:
     def __init__(self, home: Path, vectors: Path) -> None:
         self.home, self.vectors = home, vectors
         self._loaded: dict[str, LoadedEncoder] = {}
+        self._tasks: dict[str, Task] = {}
+
+    def task(self, spec: SuiteTask) -> Task:
+        """Open a task, once."""
+        if spec.name not in self._tasks:
+            self._tasks[spec.name] = open_task(spec.place).with_instructions()
+        return self._tasks[spec.name]
 
     @contextmanager
     def open(self, retriever: SuiteRetriever, task: Task, name: str) -> Iterator[Ask]:
-        """Open a retriever on a task's documents. name: of the task in the suite."""
+        """Open a retriever on a task's documents. name: of the task in the suite.
+
+        An encoder has an index, and all vectors, of remedies and questions too, in one store.
+        """
         queries = task.queries
-        if retriever.encoder is not None:
-            with self._index(retriever, task) as (index, encoder):
-                yield lambda remedy, depth: _ask_index(index, encoder, task, remedy, depth)
+        if isinstance(retriever.encoder, EncoderConfig):
+            store = self.vectors / retriever.folder  # another query prompt has another store
+            encoder, index = self._encoder(retriever, task, store), self.home / INDEX
+            try:
+                build_index(task.documents, out=index, encoder=encoder, store=store)
+                with sharing(index, store):
+                    yield partial(self.ask, encoder, task)
+            finally:
+                shutil.rmtree(index, ignore_errors=True)
         elif retriever.bm25:
             ids = [document.id for document in task.documents]
             words = LexicalIndex.build(ids, [document.content for document in task.documents])
@@ -300,85 +331,67 @@ class Models:
             with opened(source, documents=task.documents, config=config, cache=cache) as ready:
                 yield lambda _, depth: ask_retriever(ready, queries, depth)
 
-    @contextmanager
-    def _index(self, retriever: SuiteRetriever, task: Task) -> Iterator[tuple[Path, Encoder]]:
-        """Build an index with all its vectors, of remedies and questions too, in the one store."""
-        sample = [d.content for d in task.documents if d.content.strip()]
-        # Another query prompt has another store.
-        store = self.vectors / retriever.folder
-        encoder = self._encoder(retriever, sample, store)
-        index = self.home / INDEX
+    def ask(self, encoder: Encoder, task: Task, remedy: Remedy, depth: int) -> System:
+        """Add a remedy to the index, ask it, and take the remedy out again."""
+        index, warning = self.home / INDEX, None
         try:
-            build_index(task.documents, out=index, encoder=encoder, store=store)
-            with sharing(index, store):
-                yield index, encoder
+            try:
+                remedy.apply(index, encoder)
+            except NothingToMend as error:
+                warning = f"{UNCHANGED}: {error}"
+            retriever = IndexRetriever(ViewIndex.open(index), encoder)
+            system = search_index(retriever.name, retriever, task.queries, depth)
+            return replace(system, warning=warning or system.warning)
         finally:
-            shutil.rmtree(index, ignore_errors=True)
+            take_out(index, ())
 
-    def _encoder(self, retriever: SuiteRetriever, sample: Sequence[str], store: Path) -> Encoder:
-        """Return an encoder. Prompts share one model. sample: for the precision check."""
+    def _encoder(self, retriever: SuiteRetriever, task: Task, store: Path) -> Encoder:
+        """Return an encoder, whose precision is checked on the documents. Prompts share a model."""
         assert isinstance(retriever.encoder, EncoderConfig)
         if retriever.name not in self._loaded:
+            sample = [d.content for d in task.documents if d.content.strip()]
             stored = stored_fingerprint(store)
-            loaded = load_encoder(retriever.encoder, sample=sample, stored=stored)
-            self._loaded[retriever.name] = loaded
+            self._loaded[retriever.name] = load_encoder(
+                retriever.encoder, sample=sample, stored=stored
+            )
         loaded, prompt = self._loaded[retriever.name], retriever.encoder.query_prompt
         if prompt is not None and prompt != loaded.config.query_prompt:
             loaded = loaded.with_query_prompt(prompt)
         return loaded.encoder
 
 
-def _ask_index(index: Path, encoder: Encoder, task: Task, remedy: Remedy, depth: int) -> System:
-    """Add a remedy to an index, ask it, and take the remedy out again."""
-    warning = None
-    try:
-        try:
-            remedy.apply(index, encoder)
-        except NothingToMend as error:
-            warning = f"{UNCHANGED}: {error}"
-        retriever = IndexRetriever(ViewIndex.open(index), encoder)
-        system = search_index(retriever.name, retriever, task.queries, depth)
-        return replace(system, warning=warning or system.warning)
-    finally:
-        take_out(index, ())
+def write_table(folder: ArtifactFolder, suite: Suite, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write all measures of all tasks, averages last, and the questions harmed and improved.
 
-
-def _write(
-    suite: Suite,
-    folder: ArtifactFolder,
-    record: Record,
-    cells: Mapping[Cell, CellRecord],
-    kept: int,
-    tasks: Mapping[str, Task],
-) -> SuiteResult:
-    """Write tables, summary and manifest. Raises ArgusError if nothing was measured."""
-    rows = list(suite_rows(suite, cells))
-    good, total = sum(cell["state"] == "measured" for cell in cells.values()), len(cells)
-    counts = {"total": total, "measured": good, "kept": kept, "failed": total - good}
-    summary: dict[str, Any] = {
-        "k": suite.config.k,
-        "measures": list(suite.config.measures),
-        "headline": suite.config.headline,
-        "cells": counts,
-        "tasks": [
-            {
-                "name": spec.name, "group": spec.group, "documents": len(task.documents),
-                "queries": len(task.queries), "metrics": list(task.metrics),
-            }
-            for spec in suite.tasks
-            if (task := tasks.get(spec.name)) is not None
-        ],
-        "rows": rows,
-        "tables": list(write_suite(folder, suite, rows)),
-    }  # fmt: skip
-    measures = dict.fromkeys((m for row in rows for m in row["measures"]), _VALUE)
-    table = pa.Table.from_pylist(
-        [{**(row["comparison"] or {}), **row["measures"], **row} for row in rows],
-        schema=pa.schema(_OF_ROW | measures | _OF_CHANGE),
-    )
-    folder.write_table("suite", table, csv=True)
-    folder.write_results(JOB, summary, record.manifest(counts))
-    if not good:
-        reason = next(iter(cells.values()))["reason"]
-        raise NothingMeasured("cell", f"All {total} failed. The first: {reason}")
-    return SuiteResult(folder.path, summary, table)
+    rows: of the suite, as `suite_rows` yields them.
+    """
+    places = list(dict.fromkeys((row["scope"], row["name"]) for row in rows))
+    places.sort(key=lambda place: place[0] != "task")
+    measures, headline = suite.config.measures, suite.config.headline
+    heads = [name if scope == "task" else f"average, {name}" for scope, name in places]
+    columns = ["retriever", "remedy", *(f"{head} {m}" for head in heads for m in measures)]
+    lines = [[*columns, "harmed : improved"]]
+    lines.append(["---"] * 2 + ["---:"] * (len(columns) - 1))
+    own: dict[tuple[str, str], dict[tuple[str, str], Mapping[str, Any]]] = {}
+    for row in rows:
+        pair = row["retriever"], row["remedy"]
+        own.setdefault(pair, {})[row["scope"], row["name"]] = row
+    for pair, cells in own.items():
+        compared = [c["comparison"] for c in cells.values() if c["scope"] == "task"]
+        compared = [difference for difference in compared if difference is not None]
+        harmed, improved = (sum(d[key] for d in compared) for key in ("harmed", "improved"))
+        figures = []
+        for place in places:
+            for measure in measures:
+                value, against = cells[place]["measures"].get(measure), cells[place]["comparison"]
+                if value is None:
+                    figures.append("failed" if cells[place]["state"] == "failed" else "")
+                else:
+                    marked = against and measure == headline
+                    mark = MARKS[against["verdict"]] if marked else ""
+                    figures.append(f"{value:.3f}{mark}")
+        last = f"{harmed:,} : {improved:,}" if compared else ""
+        lines.append([*pair, *figures, last])
+    text = [f"| {' | '.join(map(in_cell, line))} |" for line in lines]
+    whole = "\n".join(["**Retrieval under remedies**", "", *text, "", SIGNIFICANT]) + "\n"
+    write_whole(folder.own(TABLE), whole)

@@ -1,13 +1,13 @@
 """Read a suite from a TOML file. Errors name the place in the file and the fix.
 
-Keys are the settings that the configs declare: a key is spelt as its option, without the dashes
-before it: `query_prompt`, or `query-prompt`. An unknown key's error names the nearest known one.
+Keys are the settings that the configs declare, spelt as in Python: `query_prompt`. An unknown key's
+error names the nearest known one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,7 +21,6 @@ from argus.suite.config import ORIGINAL, Suite, SuiteConfig, SuiteRemedy, SuiteR
 from argus.suite.remedies import REMEDIES, Remedy
 
 C = TypeVar("C")
-N = TypeVar("N", SuiteRemedy, SuiteRetriever, SuiteTask)
 WAYS = ("encoder", "bm25", "source")  # a retriever has one of these
 _NAMES = {int: "a whole number", float: "a number", bool: "true or false"}
 
@@ -42,8 +41,8 @@ class Table:
     def check(self, known: Collection[str]) -> None:
         """Raise InputError for a key that is none of those known."""
         for key in self.values:
-            if _spelt(key) not in known:
-                fix = nearest(_spelt(key), [name for name in known if name not in self.values])
+            if key not in known:
+                fix = nearest(key, [name for name in known if name not in self.values])
                 raise self.error(key, f"unknown key {key!r}", f"one of {', '.join(known)}", fix)
 
     def text(self, key: str, default: str | None = None) -> str:
@@ -55,16 +54,8 @@ class Table:
             raise self.error(key, repr(value), "text that says something", "Quote it.")
         return value
 
-    def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts. A single text is a list of one, and no key an empty list."""
-        value = self.values.get(key, [])
-        rows = value if isinstance(value, list) else [value]
-        if not all(isinstance(row, str) and row.strip() for row in rows):
-            raise self.error(key, repr(value), "a list of texts", "Quote each.")
-        return tuple(rows)
-
     def tables(self, key: str) -> list[Table]:
-        """Return a list of tables, [[key]]. Raises InputError for anything else."""
+        """Return a list of tables, [[key]]. Raises InputError for anything else, and for none."""
         rows = self.values.get(key, [])
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise self.error(key, repr(rows), f"tables, each headed [[{key}]]")
@@ -72,41 +63,36 @@ class Table:
 
     def config(self, config: type[C]) -> C:
         """Return a config of the keys that are settings of it. Raises InputError as it does."""
+        declared = _settings(config)
+        arguments = {
+            s.name: self._value(s, self.values[_key(s)])
+            for s in declared if _key(s) in self.values
+        }  # fmt: skip
+        for name, (inner, optional) in _inner(config).items():
+            if not optional or any(key in self.values for key in keys_of(inner)):
+                arguments[name] = self.config(inner)
+        make: Any = getattr(config, "from_options", config)
+        if make is not config:
+            arguments = {s.name: s.default for s in declared} | arguments
         try:
-            return self._made(config, {_spelt(key): key for key in self.values})
+            made: C = make(**arguments)
         except InputError as error:
-            if isinstance(error.where, Location):
-                raise
             key = str(error.where or "").lstrip("-").replace("-", "_")
             raise self.error(key, error.got, error.expected, error.fix) from error
-
-    def _made(self, config: type[C], keys: Mapping[str, str]) -> C:
-        """Return a config, and those inside it. keys: as they are spelt in the file, by setting."""
-        declared = _settings(config)
-        arguments = {s.name: self._value(s, keys[k]) for s in declared if (k := _key(s)) in keys}
-        for name, (inner, optional) in _inner(config).items():
-            if not optional or any(key in keys for key in keys_of(inner)):
-                arguments[name] = self._made(inner, keys)
-        make: Any = getattr(config, "from_options", None)
-        if make is None:
-            return config(**arguments)
-        made: C = make(**{s.name: s.default for s in declared} | arguments)
         return made
 
-    def _value(self, setting: Setting, key: str) -> Any:
-        value = self.values[key]
-        if not setting.many:
-            return self._single(setting.kind, key, value)
-        rows = value if isinstance(value, list) else [value]
-        return tuple(self._single(setting.kind, key, row) for row in rows)
-
-    def _single(self, kind: type, key: str, value: object) -> Any:
+    def _value(self, setting: Setting, value: object) -> Any:
+        if setting.many:
+            rows = value if isinstance(value, list) else [value]
+            one = replace(setting, container=None)
+            return tuple(self._value(one, row) for row in rows)
+        kind: type = setting.kind
         if kind is float and type(value) is int:
             return float(value)
         if isinstance(value, str) and not issubclass(kind, bool | int | float):
             return Path(value) if issubclass(kind, Path) else value
         if type(value) is not kind:
-            raise self.error(key, repr(value), _NAMES.get(kind, "text"))
+            raise self.error(_key(setting), repr(value), _NAMES.get(kind, "text"))
         return value
 
 
@@ -119,12 +105,8 @@ def keys_of(*configs: type) -> list[str]:
     return list(keys)
 
 
-def _spelt(key: str) -> str:
-    return key.replace("-", "_")
-
-
 def _key(setting: Setting) -> str:
-    return _spelt(setting.where.lstrip("-"))
+    return setting.where.lstrip("-").replace("-", "_")
 
 
 def _settings(config: Any) -> Sequence[Setting]:
@@ -148,30 +130,52 @@ def suite_of(table: Table, also: Sequence[str] = (), *, strict: bool = True) -> 
     strict: whether files that it names must be there.
     """
     table.check([*keys_of(SuiteConfig), "retrievers", "remedies", "tasks", *also])
-    read = [_remedy(row, strict=strict) for row in table.tables("remedies")]
+    read = []
+    for row in table.tables("remedies"):
+        kind = row.text("kind", row.text("name"))
+        if kind not in REMEDIES:
+            raise row.error(
+                "kind" if "kind" in row.values else "name", f"unknown remedy {kind!r}",
+                f"a kind of {', '.join(REMEDIES)}", nearest(kind, list(REMEDIES)),
+            )  # fmt: skip
+        row.check(["name", "kind", *keys_of(REMEDIES[kind])])
+        remedy_in(row, kind, strict=strict)
+        values = {key: value for key, value in row.values.items() if key not in ("name", "kind")}
+        name = ORIGINAL if kind == ORIGINAL else row.text("name")
+        read.append(SuiteRemedy(name=name, kind=kind, values=values))
     original = next((r for r in read if r.kind == ORIGINAL), SuiteRemedy(name=ORIGINAL))
-    remedies = (original, *(r for r in _unique(table, "remedies", read) if r.kind != ORIGINAL))
+    remedies = (original, *(r for r in read if r.kind != ORIGINAL))
     by_name = {remedy.name: remedy for remedy in remedies}
-    retrievers = [_retriever(row, by_name) for row in table.tables("retrievers")]
-    tasks = [_task(row) for row in table.tables("tasks")]
-    suite = Suite(
-        config=table.config(SuiteConfig), remedies=remedies,
-        retrievers=_unique(table, "retrievers", retrievers), tasks=_unique(table, "tasks", tasks),
-    )  # fmt: skip
-    for key, rows in (("retrievers", retrievers), ("tasks", tasks)):
-        if not rows:
+    retrievers = tuple(_retriever(row, by_name) for row in table.tables("retrievers"))
+    tasks = []
+    for row in table.tables("tasks"):
+        row.check(("name", "task", "group", "instruction"))
+        place = row.text("task")
+        tasks.append(SuiteTask(
+            name=row.text("name", place.rpartition(":")[2].rpartition("/")[2]), place=place,
+            group=row.text("group", "all"),
+            instruction=row.text("instruction") if "instruction" in row.values else "",
+        ))  # fmt: skip
+    rows: dict[str, Sequence[SuiteRemedy | SuiteRetriever | SuiteTask]] = {
+        "remedies": remedies, "retrievers": retrievers, "tasks": tasks,
+    }  # fmt: skip
+    for key, of in rows.items():
+        names = [one.name for one in of]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise table.error(key, f"{twice!r} stands twice", "each name once", "Rename one.")
+        if not of:
             raise table.error(key, f"no [[{key}]]", "at least one", "Add one.")
-    return suite
+    config = table.config(SuiteConfig)
+    return Suite(config=config, remedies=remedies, retrievers=retrievers, tasks=tuple(tasks))
 
 
 def _retriever(table: Table, remedies: Mapping[str, SuiteRemedy]) -> SuiteRetriever:
     table.check(("name", "bm25", "source", "remedies", *keys_of(EncoderConfig)))
-    own = table.texts("remedies")
-    for name in own:
-        if name not in remedies:
-            expected = f"one of {', '.join(remedies)}"
-            fix = nearest(name, list(remedies))
-            raise table.error("remedies", f"unknown remedy {name!r}", expected, fix)
+    own = table.values.get("remedies", [])
+    own = tuple(map(str, own)) if isinstance(own, list) else (str(own),)
+    if unknown := next((name for name in own if name not in remedies), None):
+        fix = nearest(unknown, list(remedies))
+        raise table.error("remedies", repr(unknown), f"some of {', '.join(remedies)}", fix)
     ways = [key for key in WAYS if key in table.values]
     if len(ways) != 1 or table.values.get("bm25") not in (None, True):
         raise table.error(
@@ -191,20 +195,6 @@ def _retriever(table: Table, remedies: Mapping[str, SuiteRemedy]) -> SuiteRetrie
             )  # fmt: skip
     source = table.text("source") if way == "source" else ""
     return SuiteRetriever(name=name, bm25=way == "bm25", source=source, remedies=own)
-
-
-def _remedy(table: Table, *, strict: bool) -> SuiteRemedy:
-    kind = table.text("kind", table.text("name"))
-    if kind not in REMEDIES:
-        raise table.error(
-            "kind" if "kind" in table.values else "name", f"unknown remedy {kind!r}",
-            f"a kind of {', '.join(REMEDIES)}", nearest(kind, list(REMEDIES)),
-        )  # fmt: skip
-    table.check(["name", "kind", *keys_of(REMEDIES[kind])])
-    remedy_in(table, kind, strict=strict)
-    values = {key: value for key, value in table.values.items() if key not in ("name", "kind")}
-    name = ORIGINAL if kind == ORIGINAL else table.text("name")
-    return SuiteRemedy(name=name, kind=kind, values=values)
 
 
 def remedy_in(table: Table, kind: str, *, strict: bool = True) -> Remedy:
@@ -242,21 +232,3 @@ def filled(remedy: SuiteRemedy, retriever: SuiteRetriever, task: SuiteTask) -> d
         return value.replace("{task}", task.name).replace("{retriever}", retriever.name)
 
     return {key: fill(value) for key, value in remedy.values.items()}
-
-
-def _task(table: Table) -> SuiteTask:
-    table.check(("name", "task", "group", "instruction"))
-    place = table.text("task")
-    return SuiteTask(
-        name=table.text("name", place.rpartition(":")[2].rpartition("/")[2]), place=place,
-        group=table.text("group", "all"),
-        instruction=table.text("instruction") if "instruction" in table.values else "",
-    )  # fmt: skip
-
-
-def _unique(table: Table, key: str, rows: Sequence[N]) -> tuple[N, ...]:
-    names = [row.name for row in rows]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise table.error(key, f"{twice!r} stands twice", "each name once", "Rename one.")
-    return tuple(rows)

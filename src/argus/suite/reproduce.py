@@ -8,12 +8,14 @@ which it names.
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any
@@ -28,14 +30,12 @@ from argus.errors import ArgusError, InputError
 from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
-from argus.llm.config import ChatConfig, LocalConfig, NamedModel
 from argus.progress import remark
 from argus.settings import Doc, Gt, Option
 from argus.suite.config import Suite
 from argus.suite.reading import Table, suite_of
 from argus.suite.requests import BenchmarkRequest, Figures, Measured, Place, which_measured
 from argus.suite.sources import KINDS, FailureRequest, how_counted
-from argus.suite.tables import TABLES, write_table
 
 JOB = "reproduce"
 MINUTES = 4.0
@@ -60,6 +60,45 @@ class Entry:
     parts: tuple[Measured, ...] = ()
     reason: str = ""
 
+    @classmethod
+    def read(cls, row: Mapping[str, Any], column: Mapping[str, Any], number: int) -> Entry:
+        """Read a cell, with its request unless it is a mean. number: of its column."""
+        printed = row.get("published", [])[number : number + 1]
+        published = float(printed[0]) if printed and not isinstance(printed[0], str) else None
+        values = {**column, **row}
+        values["weight"] = values.get("lambda", 1.0)
+        if "average" in values:
+            values["task"] = ""
+        names, reason = (row["name"], column["name"]), values.get("reason", "")
+        if reason or "mean_of" in column:
+            return cls(*names, published, reason=reason)
+        for kind in KINDS:
+            given = {f.name: values[f.name] for f in fields(kind) if f.name in values}
+            if all(f.name in given for f in fields(kind) if f.default is MISSING):
+                return cls(*names, published, (kind(**given),))
+        return cls(*names, published, reason="nothing in Argus measures it")
+
+    def lacking(self, place: Place) -> str:
+        """Return the reason why it cannot be measured here, or an empty text."""
+        if not self.parts:
+            return self.reason
+        return next(filter(None, chain.from_iterable(p.lacking(place) for p in self.parts)), "")
+
+    def filled(self, lacking: str, figures: Figures, scale: float, place: Place) -> dict[str, Any]:
+        """Return it as the summary has it. figures: of all requests that lack nothing."""
+        values: list[float | str | Exception | None] = [lacking]
+        if not lacking:
+            found = ((part, figures[part]) for part in self.parts)
+            values = [part.none if value is None else value for part, value in found]
+        why = next((value for value in values if isinstance(value, str | Exception)), "")
+        state = "failed" if isinstance(why, Exception) else "not run" if why else "measured"
+        numbers = [value for value in values if isinstance(value, float | int)]
+        return {
+            "row": self.row, "column": self.column, "published": self.published,
+            "measured": None if why else fmean(numbers) * scale, "state": state,
+            "reason": place.named(str(why)) if state == "failed" else why,
+        }  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -71,8 +110,6 @@ class Recipe:
     note: str
     scale: float
     digits: int
-    columns: list[str]
-    rows: list[str]
     cells: list[Entry]
     suite: Suite | None
 
@@ -101,10 +138,13 @@ def read_recipe(name: str, places: Mapping[str, Path]) -> Recipe:
             f"no recipe {name!r}", expected=f"one of {', '.join(names())}",
             fix=nearest(name, names()), where="argus research reproduce",
         )  # fmt: skip
-    table: Any = _with_places(_published()[name], places)
+    text = json.dumps(_published()[name])
+    for place, path in places.items():
+        text = text.replace("{" + place + "}", json.dumps(str(path))[1:-1])
+    table = json.loads(text)
     columns, rows = table["columns"], table["rows"]
     cells = {
-        (row["name"], column["name"]): _read_cell(row, column, i)
+        (row["name"], column["name"]): Entry.read(row, column, i)
         for row in rows
         for i, column in enumerate(columns)
     }
@@ -117,40 +157,9 @@ def read_recipe(name: str, places: Mapping[str, Path]) -> Recipe:
             cells[row, mean] = Entry(row, mean, cell.published, parts, missing)
     return Recipe(
         name, table["title"], table["source"], table.get("note", ""), table.get("scale", 1.0),
-        table.get("digits", 3), [column["name"] for column in columns],
-        [row["name"] for row in rows], [*cells.values()],
+        table.get("digits", 3), [*cells.values()],
         suite_of(Table(table, HOME), ABOUT, strict=False) if "retrievers" in table else None,
     )  # fmt: skip
-
-
-def _read_cell(row: Mapping[str, Any], column: Mapping[str, Any], number: int) -> Entry:
-    """Return a cell, with its request unless it is a mean. number: of its column."""
-    printed = row.get("published", [])[number : number + 1]
-    published = float(printed[0]) if printed and not isinstance(printed[0], str) else None
-    values = {**column, **row}
-    values["weight"] = values.get("lambda", 1.0)
-    if "average" in values:
-        values["task"] = ""
-    names, reason = (row["name"], column["name"]), values.get("reason", "")
-    if reason or "mean_of" in column:
-        return Entry(*names, published, reason=reason)
-    for kind in KINDS:
-        given = {f.name: values[f.name] for f in fields(kind) if f.name in values}
-        if all(f.name in given for f in fields(kind) if f.default is MISSING):
-            return Entry(*names, published, (kind(**given),))
-    return Entry(*names, published, reason="nothing in Argus measures it")
-
-
-def _with_places(value: object, places: Mapping[str, Path]) -> object:
-    """Put the places' paths into all texts of a file."""
-    if isinstance(value, dict):
-        return {key: _with_places(inner, places) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_with_places(inner, places) for inner in value]
-    if isinstance(value, str):
-        for name, path in places.items():
-            value = value.replace("{" + name + "}", str(path))
-    return value
 
 
 @dataclass(frozen=True, repr=False)
@@ -185,42 +194,36 @@ class ReproduceResult(Result):
         yield f"{summary['recipe']}: {summary['title']} ({summary['source']})"
         yield "measured | published"
         run = [c for c in summary["cells"] if c["state"] != "not run"] or summary["cells"]
-        columns = list(dict.fromkeys(cell["column"] for cell in run))
-        rows = list(dict.fromkeys(cell["row"] for cell in run))
-        texts: dict[tuple[str, str], str] = {}
+        used = {cell["column"] for cell in run}
+        columns = [c for c in dict.fromkeys(c["column"] for c in summary["cells"]) if c in used]
+        lines = {row: [row] for row in dict.fromkeys(cell["row"] for cell in run)}
         for cell in summary["cells"]:
-            measured, published = cell["measured"], cell["published"]
-            left = cell["state"] if measured is None else f"{measured:,.{digits}f}"
-            right = "-" if published is None else f"{published:,.{digits}f}"
-            texts[cell["row"], cell["column"]] = f"{left} | {right}"
-        width = max(map(len, rows))
-        widths = {c: max(len(c), *(len(texts[row, c]) for row in rows)) for c in columns}
-        yield "  ".join(["".ljust(width), *(c.ljust(widths[c]) for c in columns)]).rstrip()
-        for row in rows:
-            parts = (texts[row, column].ljust(widths[column]) for column in columns)
-            yield "  ".join([row.ljust(width), *parts]).rstrip()
-        if more := len(summary["cells"]) - len(rows) * len(columns):
+            if cell["row"] in lines and cell["column"] in columns:
+                measured, published = cell["measured"], cell["published"]
+                left = cell["state"] if measured is None else f"{measured:,.{digits}f}"
+                right = "-" if published is None else f"{published:,.{digits}f}"
+                lines[cell["row"]].append(f"{left} | {right}")
+        table = [["", *columns], *lines.values()]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        for line in table:
+            yield "  ".join(map(str.ljust, line, widths)).rstrip()
+        if more := len(summary["cells"]) - len(lines) * len(columns):
             yield (
                 f"{more:,} more cells, in rows and columns where nothing was run, are in the table"
             )
-        yield from _reasons(summary["cells"])
+        missing = Counter((c["state"], c["reason"]) for c in summary["cells"] if c["reason"])
+        for (state, reason), n in missing.items():
+            yield f"{state}, {n} cell{'' if n == 1 else 's'}: {reason}"
         if summary["note"]:
             yield summary["note"]
-        if far := difference(summary["cells"]):
-            yield (
-                f"{_count(far['cells'])} beside a published number: {far['mean']:,.{digits}f} "
-                f"apart in the mean, {far['largest']:,.{digits}f} at most "
-                f"({far['row']}, {far['column']})"
-            )
         if summary["not_run"]:
             yield f"DATA: {self.data}"
-        yield f"table: {self.folder / TABLES}"
+        yield f"table: {self.folder / 'cells.csv'}"
 
 
 def recipes(
     data: ReproducedData = None,
     out: o.Out = o.OUT,
-    model: NamedModel = None,
 ) -> list[dict[str, Any]]:
     """List all recipes, with how many cells of each are measured here. Nothing is run.
 
@@ -233,7 +236,7 @@ def recipes(
     perhaps: further cells of which only a run can tell.
     cells: cells of the table.
     """
-    return [_describe(*_open(name, Path(out), data, MINUTES, model)) for name in names()]
+    return [_describe(*_open(name, Path(out), data, MINUTES)) for name in names()]
 
 
 @one_writer
@@ -242,14 +245,13 @@ def reproduce(
     *,
     data: ReproducedData = None,
     minutes: Annotated[float, Gt(0), Option(("--train-minutes",))] = MINUTES,
-    model: NamedModel = None,
     out: o.Out = o.OUT,
     fresh: o.Fresh = False,
 ) -> ReproduceResult:
     """Measure a published table as far as models and data are here, beside what was published.
 
-    A cell that cannot be measured here has its reason. Nothing is downloaded, and no language model
-    is asked but the one of --model. Results that take long are under OUT/shared for all recipes.
+    A cell that cannot be measured here has its reason. Nothing is downloaded. All recipes share
+    OUT/shared, for what takes long.
 
     Raises InputError for an unknown recipe.
 
@@ -257,13 +259,13 @@ def reproduce(
         name: A recipe, such as car-9; argus research recipes lists them.
         minutes: Of training, where the thesis' tables are made of a model trained here.
     """
-    place, recipe = _open(name, Path(out), data, minutes, model)
+    place, recipe = _open(name, Path(out), data, minutes)
     folder = ArtifactFolder(place.home, fresh=fresh)
     settings = {"recipe": name, "data": str(place.data), "minutes": minutes}
-    record = Record(JOB, settings | ({"model": model.identity} if model else {}), {})
+    record = Record(JOB, settings, {})
     record.open(folder)
     remark(f"{name}: {_promise(_describe(place, recipe)).strip()}")
-    lacking = {cell: place.named(_lacking(cell, place)) for cell in recipe.cells}
+    lacking = {cell: place.named(cell.lacking(place)) for cell in recipe.cells}
     ready = [part for cell, why in lacking.items() if not why for part in cell.parts]
     figures: Figures = {}
     for kind in KINDS:
@@ -277,7 +279,7 @@ def reproduce(
                         figures |= kind.compute(requests, place)
                     except (ArgusError, OSError) as error:
                         figures |= dict.fromkeys(requests, error)
-    cells = [_fill(cell, lacking[cell], figures, recipe.scale, place) for cell in recipe.cells]
+    cells = [cell.filled(lacking[cell], figures, recipe.scale, place) for cell in recipe.cells]
     states = Counter(cell["state"] for cell in cells)
     counts = {"measured": states["measured"], "failed": states["failed"]}
     summary = {
@@ -285,7 +287,6 @@ def reproduce(
         **counts, "not_run": states["not run"], "cells": cells,
     }  # fmt: skip
     table = pa.Table.from_pylist(cells)
-    _write_beside(folder, recipe, cells)
     folder.write_table("cells", table, csv=True)
     folder.write_results(JOB, summary, record.manifest(counts))
     return ReproduceResult(folder.path, place.data, summary, table, recipe.digits)
@@ -296,13 +297,12 @@ def _open(
     out: Path,
     data: Path | str | None,
     minutes: float,
-    model: ChatConfig | LocalConfig | None,
 ) -> tuple[Place, Recipe]:
     root = Path(os.environ.get("ARGUS_SHARED", "shared")) / "data" if data is None else Path(data)
     shared = out / "shared"
     stdlib = root / "stdlib" if (root / "stdlib").is_dir() else shared / "stdlib"
     recipe = read_recipe(name, {"data": root, "stdlib": stdlib})
-    place = Place(root, stdlib, out / name, shared, minutes, model, recipe.suite)
+    place = Place(root, stdlib, out / name, shared, minutes, recipe.suite)
     notes, requests = [recipe.note], [cell.parts[0] for cell in recipe.cells if cell.parts]
     if any(isinstance(request, FailureRequest) for request in requests):
         notes.append(how_counted(place))
@@ -312,83 +312,11 @@ def _open(
 
 
 def _describe(place: Place, recipe: Recipe) -> dict[str, Any]:
-    ready = [cell.parts for cell in recipe.cells if not _lacking(cell, place)]
+    ready = [cell.parts for cell in recipe.cells if not cell.lacking(place)]
     here = sum(all(part.is_sure for part in parts) for parts in ready)
     return {
         "name": recipe.name, "title": recipe.title, "source": recipe.source, "here": here,
         "perhaps": len(ready) - here, "cells": len(recipe.cells),
-    }  # fmt: skip
-
-
-def _lacking(cell: Entry, place: Place) -> str:
-    """Return the reason why a cell cannot be measured here, or an empty text."""
-    if not cell.parts:
-        return cell.reason
-    return next(filter(None, (part.lacking(place) for part in cell.parts)), "")
-
-
-def _fill(
-    cell: Entry, lacking: str, figures: Figures, scale: float, place: Place
-) -> dict[str, Any]:
-    """Return a cell of the summary."""
-    values = [figures[part] for part in cell.parts] if not lacking else [lacking]
-    why = next((value for value in values if isinstance(value, str | Exception)), "")
-    state = "failed" if isinstance(why, Exception) else "not run" if why else "measured"
-    numbers = [value for value in values if isinstance(value, float | int)]
-    return {
-        "row": cell.row,
-        "column": cell.column,
-        "published": cell.published,
-        "measured": None if why else fmean(numbers) * scale,
-        "state": state,
-        "reason": place.named(str(why)) if state == "failed" else why,
-    }
-
-
-def _write_beside(folder: ArtifactFolder, recipe: Recipe, cells: Sequence[Any]) -> None:
-    """Write the table with two columns for each of the paper's: measured, and published."""
-    body = [[row] for row in recipe.rows]
-    for i, cell in enumerate(cells):
-        measured, published = cell["measured"], cell["published"]
-        left = cell["state"] if measured is None else f"{measured:,.{recipe.digits}f}"
-        right = "" if published is None else f"{published:,.{recipe.digits}f}"
-        body[i // len(recipe.columns)] += [left, right]
-    heads = [f"{column}{end}" for column in recipe.columns for end in ("", ", published")]
-    write_table(
-        folder, recipe.name, f"{recipe.title} ({recipe.source})", ["", *heads], body, texts=1,
-        notes=[*_reasons(cells), *filter(None, [recipe.note])],
-    )  # fmt: skip
-
-
-def _reasons(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield each reason why cells were not measured, with the number of cells."""
-    missing = Counter((c["state"], c["reason"]) for c in cells if c["state"] != "measured")
-    for (state, reason), n in missing.items():
-        yield f"{state}, {_count(n)}: {reason}"
-
-
-def _count(n: int) -> str:
-    return f"{n} cell{'' if n == 1 else 's'}"
-
-
-def difference(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Return the distance of measured cells from published ones, or None if no cell has both.
-
-    cells: cells that have both.
-    mean, largest: mean and largest absolute difference.
-    row, column: place of the largest.
-    """
-    gaps = [
-        (abs(cell["measured"] - cell["published"]), cell) for cell in cells
-        if cell["measured"] is not None and cell["published"] is not None
-    ]  # fmt: skip
-    if not gaps:
-        return None
-    largest, at = max(gaps, key=lambda pair: pair[0])
-    mean = sum(gap for gap, _ in gaps) / len(gaps)
-    return {
-        "cells": len(gaps), "mean": mean, "largest": largest, "row": at["row"],
-        "column": at["column"],
     }  # fmt: skip
 
 
@@ -403,10 +331,6 @@ def listed_lines(listed: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         f"{here} of {len(listed)} tables have cells that are measured here{more}; of the others "
         "argus research reproduce NAME says which model or data each wants"
     )
-    first = max(listed, key=lambda recipe: recipe["here"] / recipe["cells"])["name"]
-    yield f"one of them: argus research reproduce {first}"
-    if any(recipe["perhaps"] for recipe in listed):
-        yield "perhaps: only the run can tell, by what its model writes or how many questions fit"
 
 
 def _promise(recipe: Mapping[str, Any]) -> str:

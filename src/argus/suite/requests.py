@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from argus.authority.benchmarks.makers import MAKERS, make_benchmark
 from argus.data.provenance import content_hash
 from argus.encoders.config import DEFAULT_MODEL, PACKAGED_NAMES, EncoderConfig, as_config
-from argus.llm.config import ChatConfig, LocalConfig
 from argus.suite.config import Suite
 from argus.tasks.opening import TaskSpec, benchmark_of, parse_task_spec
 
@@ -31,13 +30,6 @@ MODEL_FILES = (
 """Files of a model in the hub's cache: its configuration, and weights in one of the others."""
 PUBLISHED = ("seal.json", "minder.json")
 """Files of the thesis under DATA/thesis, each of 6,515 questions."""
-QUERIES, DISTRACTORS = "queries", "distractors"
-"""Files beside a released benchmark. The released scorers draw the distractors, and no file of them
-was released: they may be absent."""
-NO_MODEL = (
-    "no language model is named: --model NAME (the paper's is gpt-4o-mini), --base-url and "
-    "--api-key-env as for argus research authority harm"
-)
 
 
 @dataclass(frozen=True)
@@ -45,8 +37,8 @@ class Place:
     """Folders and models to measure with.
 
     data, stdlib: folders of data sets, and of the standard library's documents. home: of one
-    recipe. shared: of all, for results that take long. minutes: of training. model: answers in
-    tables of answers. None: no model is asked. suite: the grid of the recipe.
+    recipe. shared: of all, for results that take long. minutes: of training. suite: the grid
+    of the recipe.
     """
 
     data: Path
@@ -54,7 +46,6 @@ class Place:
     home: Path
     shared: Path
     minutes: float
-    model: ChatConfig | LocalConfig | None = None
     suite: Suite | None = None
 
     def vectors(self, encoder: EncoderConfig | str) -> Path:
@@ -121,10 +112,11 @@ def run_name(run: str) -> str:
 class Measured(ABC):
     """A figure that a job measures. A kind's fields without defaults ask for it in a recipe.
 
-    varies: fields in which the requests of one run of the job differ.
+    varies: fields in which the requests of one run of the job differ. none: why a value is None.
     """
 
     varies: ClassVar[tuple[str, ...]] = ()
+    none: ClassVar[str] = "there is nothing to make it of"
 
     @property
     def run(self) -> str:
@@ -137,9 +129,9 @@ class Measured(ABC):
         """True if it always has a figure where it lacks nothing."""
         return True
 
-    def lacking(self, place: Place) -> str:
-        """Return its missing inputs, or an empty text."""
-        return ""
+    def lacking(self, place: Place) -> Iterator[str]:
+        """Yield its missing inputs. Empty texts do not count."""
+        yield ""
 
     @classmethod
     @abstractmethod
@@ -147,8 +139,8 @@ class Measured(ABC):
         """Return the figures of requests of one run that lack nothing. May raise ArgusError."""
 
 
-Figures = dict[Measured, float | str | Exception]
-"""A value, the reason why there is none, or the failure."""
+Figures = dict[Any, float | str | Exception | None]
+"""By request: a value, the reason why there is none, or the failure."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,11 +154,10 @@ class BenchmarkRequest(Measured):
     benchmark: str
     released: str = ""
 
-    def lacking(self, place: Place) -> str:
+    def lacking(self, place: Place) -> Iterator[str]:
         """See `Measured.lacking`."""
-        if self.source or self.benchmark in MAKERS:
-            return ""
-        return path_lacking(Path(self.benchmark))
+        if not self.source and self.benchmark not in MAKERS:
+            yield path_lacking(Path(self.benchmark))
 
     def open(self) -> Benchmark | str:
         """Return the benchmark as jobs take it. Raises InputError for a bad released file."""
@@ -174,44 +165,29 @@ class BenchmarkRequest(Measured):
 
     @property
     def source(self) -> TaskSpec | None:
-        """The released file to measure, with the files beside it, or None to use another.
-
-        If only the distractors are absent, it is measured without them.
-        """
+        """The released file to measure, with its questions, or None to use another."""
         if not self.released:
             return None
         spec = parse_task_spec(self.released)
-        own = {
-            key: value for key, value in spec.settings.items()
-            if key != DISTRACTORS or Path(value).is_file()
-        }  # fmt: skip
-        bare = replace(spec, settings=own)
-        return bare if all(file.is_file() for file in _files(bare)) else None
+        return spec if all(file.is_file() for file in _files(spec)) else None
 
 
 def _files(spec: TaskSpec) -> list[Path]:
-    named = (spec.settings.get(key) for key in (QUERIES, DISTRACTORS))
-    return [spec.place, *map(Path, filter(None, named))]
+    queries = spec.settings.get("queries")
+    return [spec.place, *([Path(queries)] if queries else [])]
 
 
 def which_measured(requests: Iterable[BenchmarkRequest]) -> Iterator[str]:
     """Yield a note for each released file in requests: it is measured, or another source is."""
     for request in {(r.released, r.benchmark): r for r in requests if r.released}.values():
-        spec = parse_task_spec(request.released)
-        absent = next(filter(None, map(path_lacking, _files(spec))), "")
         if request.source is not None:
-            without = f" without {DISTRACTORS} ({absent})" if absent else ""
-            yield f"Measured is the released {request.source.place}{without}."
-        elif request.benchmark in MAKERS:
-            yield f"Measured is {request.benchmark} as made here ({absent})."
-        elif not path_lacking(Path(request.benchmark)):
-            yield f"Measured is {request.benchmark} ({absent})."
-
-
-def _dense_lacking(system: str, encoder: str) -> str:
-    from argus.authority.benchmarks.systems import SYSTEMS
-
-    return model_lacking(encoder) if SYSTEMS[system].dense else ""
+            place = request.source.place
+            yield f"Measured is the released {place}, without distractors: none were released."
+            continue
+        absent = next(filter(None, map(path_lacking, _files(parse_task_spec(request.released)))))
+        made = " as made here" if request.benchmark in MAKERS else ""
+        if made or not path_lacking(Path(request.benchmark)):
+            yield f"Measured is {request.benchmark}{made} ({absent})."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,10 +210,15 @@ class AuthorityRequest(BenchmarkRequest):
     queries: str = ""
     encoder: str = DEFAULT_MODEL
     varies = ("system", "share", "hop", "percent")
+    none = "it applies to no question"
 
-    def lacking(self, place: Place) -> str:
+    def lacking(self, place: Place) -> Iterator[str]:
         """See `Measured.lacking`."""
-        return super().lacking(place) or _dense_lacking(self.system, self.encoder)
+        from argus.authority.benchmarks.systems import SYSTEMS
+
+        yield from super().lacking(place)
+        if SYSTEMS[self.system].dense:
+            yield model_lacking(self.encoder)
 
     def open(self) -> Benchmark | str:
         """See `BenchmarkRequest.open`."""
@@ -265,8 +246,7 @@ class AuthorityRequest(BenchmarkRequest):
             system = by_name[request.system]
             shares = system["hops"].get(request.hop, {}) if request.hop else system["overall"]
             share, factor = shares.get(request.share), 100 if request.percent else 1
-            none = "it applies to no question"
-            figures[request] = none if share is None else share["value"] * factor
+            figures[request] = None if share is None else share["value"] * factor
         return figures
 
 
@@ -283,12 +263,13 @@ class GapRequest(BenchmarkRequest):
     positive: bool = False
     queries: str = ""
     varies = ("gap", "side", "positive")
+    none = "no question"
 
-    def lacking(self, place: Place) -> str:
+    def lacking(self, place: Place) -> Iterator[str]:
         """See `Measured.lacking`."""
         if self.positive and self.side == "controlling":
-            return "a share of questions, under the other column"
-        return super().lacking(place)
+            yield "a share of questions, under the other column"
+        yield from super().lacking(place)
 
     @classmethod
     def compute(cls, requests: Sequence[Self], place: Place) -> Figures:
@@ -302,48 +283,6 @@ class GapRequest(BenchmarkRequest):
         figures: Figures = {}
         for request in requests:
             row = rows[request.gap]
-            share = row["positive"]
-            positive = "no question" if share is None else 100 * share["value"]
-            figures[request] = positive if request.positive else row[request.side]
+            share = row["positive"] and 100 * row["positive"]["value"]
+            figures[request] = share if request.positive else row[request.side]
         return figures
-
-
-@dataclass(frozen=True, kw_only=True)
-class HarmRequest(BenchmarkRequest):
-    """A share of `argus research authority harm`, in percent: answers from a system's results.
-
-    verdict: the class that is counted: correct, wrong or uncertain. ask: what the model is asked;
-    {question} is the benchmark's.
-    """
-
-    system: str
-    verdict: str
-    k: int = 5
-    ask: str = "{question}"
-    encoder: str = DEFAULT_MODEL
-    is_sure = False
-    varies = ("system", "verdict")
-
-    def lacking(self, place: Place) -> str:
-        """See `Measured.lacking`."""
-        why = super().lacking(place) or _dense_lacking(self.system, self.encoder)
-        return why or ("" if place.model else NO_MODEL)
-
-    @classmethod
-    def compute(cls, requests: Sequence[Self], place: Place) -> Figures:
-        """See `Measured.compute`."""
-        from argus.authority.config import HarmSettings
-        from argus.authority.harm import measure_harm
-
-        first, model = requests[0], place.model
-        assert model is not None, "it lacks it otherwise"
-        systems = tuple(dict.fromkeys(request.system for request in requests))
-        config = HarmSettings(k=first.k, systems=systems, ask=first.ask).by(model, None)
-        summary = measure_harm(
-            first.open(), out=place.home / f"harm-{run_name(first.run)}", encoder=first.encoder,
-            config=config, store=place.vectors(first.encoder),
-        ).summary  # fmt: skip
-        arms: dict[str, Any] = {arm["arm"]: arm for arm in summary["arms"]}
-        shares = {request: arms[request.system][request.verdict] for request in requests}
-        none = "no answer was judged"
-        return {r: none if share is None else 100 * share["value"] for r, share in shares.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,7 +23,6 @@ from argus.suite.requests import (
     AuthorityRequest,
     Figures,
     GapRequest,
-    HarmRequest,
     Measured,
     Place,
     model_lacking,
@@ -82,13 +81,13 @@ class AblationRequest(EncoderRequest):
         """The folder of its scenarios."""
         return Path(self.scenarios) if self.scenarios else parse_task_spec(self.collection).place
 
-    def lacking(self, place: Place) -> str:
+    def lacking(self, place: Place) -> Iterator[str]:
         """See `Measured.lacking`."""
         collection = parse_task_spec(self.collection).place
-        why = place.data_lacking(collection)
+        yield place.data_lacking(collection)
         if collection != place.stdlib:
-            why = why or path_lacking(self.folder / "profiles.jsonl")
-        return why or model_lacking(self.encoder)
+            yield path_lacking(self.folder / "profiles.jsonl")
+        yield model_lacking(self.encoder)
 
     @classmethod
     def compute(cls, requests: Sequence[Self], place: Place) -> Figures:
@@ -118,7 +117,7 @@ class AblationRequest(EncoderRequest):
             if name is None or weight is None:
                 name, weight = "none" if row["system"] == DOCUMENTS else row["system"], 1.0
             values[name, weight] = row["measures"]["nDCG@10"]
-        return {r: values.get((r.component, r.weight), "nothing to make it of") for r in requests}
+        return {r: values.get((r.component, r.weight)) for r in requests}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,9 +128,10 @@ class KnowledgeRequest(Measured):
     encoder: str = DEFAULT_MODEL
     pooling: Pooling = POOLING
 
-    def lacking(self, place: Place) -> str:
+    def lacking(self, place: Place) -> Iterator[str]:
         """See `Measured.lacking`."""
-        return path_lacking(Path(self.knowledge)) or model_lacking(self.encoder)
+        yield path_lacking(Path(self.knowledge))
+        yield model_lacking(self.encoder)
 
     def audit(self, place: Place) -> Path:
         """Return the folder of an audit at the paper's k and N, which all recipes share."""
@@ -209,14 +209,16 @@ class ProbeRequest(KnowledgeRequest):
     family: str
     measure: str
     varies = ("family", "measure")
+    none = "all its predictions are equal"
 
-    def lacking(self, place: Place) -> str:
+    def lacking(self, place: Place) -> Iterator[str]:
         """See `Measured.lacking`."""
         constant = self.family in ("all zero", "all one", "mean")
         if constant and self.measure in ("pearson", "spearman"):
-            return "a constant has none"
-        absent = "xgboost is not installed: pip install 'argus-retrieval[probes]'"
-        return super().lacking(place) or ("" if find_spec("xgboost") else absent)
+            yield "a constant has none"
+        yield from super().lacking(place)
+        if not find_spec("xgboost"):
+            yield "xgboost is not installed: pip install 'argus-retrieval[probes]'"
 
     @classmethod
     def compute(cls, requests: Sequence[Self], place: Place) -> Figures:
@@ -231,9 +233,7 @@ class ProbeRequest(KnowledgeRequest):
             summary = fit_probe(audited, out=out).summary
         rows: dict[str, Any] = {row["family"]: row["test"] for row in summary["table"]}
         rows["best"] = summary["test"]
-        values = {request: rows[request.family][request.measure] for request in requests}
-        none = "all its predictions are equal"
-        return {request: none if value is None else value for request, value in values.items()}
+        return {request: rows[request.family][request.measure] for request in requests}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,18 +254,16 @@ class GoldRequest(EncoderRequest):
     k: int = 10
     is_sure = False
     varies = ("k",)
+    none = "no relevant document with an entity on one side of the first k"
 
-    def lacking(self, place: Place) -> str:
+    def lacking(self, place: Place) -> Iterator[str]:
         """See `Measured.lacking`."""
         kind, _, model = self.mentions.partition(":")
-        reasons = (
-            place.data_lacking(parse_task_spec(self.judged).place),
-            model_lacking(self.encoder),
-            path_lacking(Path(self.probe)) if self.probe else "",
-            place.data_lacking(Path(self.kb)) if self.kb else "",
-            model_lacking(model or NER_MODEL) if kind == NER else "",
-        )
-        return next(filter(None, reasons), "")
+        yield place.data_lacking(parse_task_spec(self.judged).place)
+        yield model_lacking(self.encoder)
+        yield path_lacking(Path(self.probe)) if self.probe else ""
+        yield place.data_lacking(Path(self.kb)) if self.kb else ""
+        yield model_lacking(model or NER_MODEL) if kind == NER else ""
 
     @classmethod
     def compute(cls, requests: Sequence[Self], place: Place) -> Figures:
@@ -295,12 +293,7 @@ class GoldRequest(EncoderRequest):
         ).summary  # fmt: skip
         assert summary["association"] is not None, "a diagnosis was given"
         by_k = {found["k"]: found for found in summary["association"][0]}
-        figures: Figures = {}
-        for request in requests:
-            difference = by_k[request.k]["difference"]
-            none = f"no relevant document with an entity on one side of the first {request.k}"
-            figures[request] = none if difference is None else difference
-        return figures
+        return {request: by_k[request.k]["difference"] for request in requests}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -319,11 +312,10 @@ class FailureRequest(Measured):
     is_sure = False
     varies = ("output", "table", "line", "value")
 
-    def lacking(self, place: Place) -> str:
+    def lacking(self, place: Place) -> Iterator[str]:
         """See `Measured.lacking`."""
         if self.table.startswith("corpus.") and place.outputs:
-            return "it needs the index that was searched, which published outputs come without"
-        return ""
+            yield "it needs the index that was searched, which published outputs come without"
 
     @classmethod
     def compute(cls, requests: Sequence[Self], place: Place) -> Figures:
@@ -414,24 +406,22 @@ class GridRequest(Measured):
     average: str = ""
     varies = ("retriever", "measure", "remedy", "task", "average")
 
-    def lacking(self, place: Place) -> str:
+    def lacking(self, place: Place) -> Iterator[str]:
         """See `Measured.lacking`."""
         suite = place.suite
         assert suite is not None
         retriever = next(r for r in suite.retrievers if r.name == self.retriever)
         remedy = next(r for r in suite.remedies if r.name == self.remedy)
-        tasks = [t for t in suite.tasks if (self.task or t.name) == t.name]
-        if not self.task:
-            tasks = [t for t in tasks if t.group == self.average]
-        reasons = [place.data_lacking(parse_task_spec(task.place).place) for task in tasks]
-        reasons.append(model_lacking(retriever.encoder.model) if retriever.encoder else "")
+        tasks = [t for t in suite.tasks if self.task == t.name or not self.task]
+        tasks = [t for t in tasks if self.task or t.group == self.average]
+        yield from (place.data_lacking(parse_task_spec(task.place).place) for task in tasks)
+        yield model_lacking(retriever.encoder.model) if retriever.encoder else ""
         for task in tasks:
             values = filled(remedy, retriever, task)
             paths = [path for _, path in paths_in(values, remedy.kind)]
-            reasons += [path_lacking(path) for path in paths if path.parent != place.stdlib]
-            key = values.get("api_key_env")
-            reasons.append(f"${key} is not set" if key and not os.environ.get(str(key)) else "")
-        return next(filter(None, reasons), "")
+            yield from (path_lacking(path) for path in paths if path.parent != place.stdlib)
+            key = str(values.get("api_key_env", ""))
+            yield f"${key} is not set" if key and not os.environ.get(key) else ""
 
     @classmethod
     def compute(cls, requests: Sequence[Self], place: Place) -> Figures:
@@ -443,7 +433,6 @@ class GridRequest(Measured):
         remedies: dict[str, set[str]] = {}
         for request in requests:
             remedies.setdefault(request.retriever, set()).add(request.remedy)
-        used = set().union(*remedies.values())
         tasks = {request.task for request in requests}
         groups = {request.average for request in requests if not request.task}
         suite = replace(
@@ -452,7 +441,6 @@ class GridRequest(Measured):
                 replace(retriever, remedies=tuple(remedies[retriever.name]))
                 for retriever in whole.retrievers if retriever.name in remedies
             ),
-            remedies=tuple(r for i, r in enumerate(whole.remedies) if not i or r.name in used),
             tasks=tuple(t for t in whole.tasks if t.name in tasks or t.group in groups),
         )  # fmt: skip
         for task in suite.tasks:
@@ -474,7 +462,7 @@ class GridRequest(Measured):
 
 
 KINDS: tuple[type[Measured], ...] = (
-    HarmRequest, GapRequest, ReachRequest, ProbeRequest, GoldRequest, AuthorityRequest,
+    GapRequest, ReachRequest, ProbeRequest, GoldRequest, AuthorityRequest,
     AblationRequest, FailureRequest, GridRequest,
 )  # fmt: skip
 """Kinds of requests. A cell's is the first of which a recipe gives all fields without defaults."""
