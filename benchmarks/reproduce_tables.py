@@ -114,18 +114,14 @@ def compared(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 def difference(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Return the distance of measured cells from published ones. None if no cell has both."""
-    gaps = [
-        (abs(cell["measured"] - cell["published"]), cell) for cell in cells
-        if cell["measured"] is not None and cell["published"] is not None
-    ]  # fmt: skip
+    both = [c for c in cells if c["measured"] is not None and c["published"] is not None]
+    gaps = [abs(cell["measured"] - cell["published"]) for cell in both]
     if not gaps:
         return None
-    largest, at = max(gaps, key=lambda pair: pair[0])
-    mean = sum(gap for gap, _ in gaps) / len(gaps)
-    return {
-        "cells": len(gaps), "mean": mean, "largest": largest, "row": at["row"],
-        "column": at["column"],
-    }  # fmt: skip
+    at = both[gaps.index(max(gaps))]
+    mean = sum(gaps) / len(gaps)
+    named = {"row": at["row"], "column": at["column"]}
+    return {"cells": len(gaps), "mean": mean, "largest": max(gaps), **named}
 
 
 def table(records: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

@@ -15,8 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from argus.corpora.opening import read_corpus
 from argus.data.documents import read_queries
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, load_encoder
@@ -24,12 +22,12 @@ from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.measures import Evaluation, evaluate, paired_difference
-from argus.scenarios.ablation.grid import Cell, Documents, best_cell, grid, usual_cell
-from argus.scenarios.ablation.job import Vectors, embed_source, read_source
+from argus.scenarios.ablation.grid import Cell, best_cell, grid, usual_cell
+from argus.scenarios.ablation.job import embed_source, read_source
 from argus.scenarios.config import AUTO, WEIGHTS
 from argus.scenarios.profile import Component
 from argus.scenarios.remedy import add_scenarios
-from benchmarks.scenario_quality import others
+from benchmarks.scenario_quality import others, without
 from benchmarks.shared import collection
 
 MEASURE, DISTRACTORS, HALVES, DEPTH = "nDCG@10", 5_000, 10, 100
@@ -68,7 +66,7 @@ def _demo(home: Path, encoder: Encoder) -> dict[str, Any]:
         "choice": choice,
         "judged": _judged(cells, cell),
         "index": {"lambda": served.weight, MEASURE: round(found.aggregate[MEASURE], 4)},
-        "without": {str(c): _without(vectors, c) for c in (cell, usual_cell(CELLS))},
+        "without": {str(c): without(vectors, c) for c in (cell, usual_cell(CELLS))},
     }
 
 
@@ -95,31 +93,6 @@ def _difference(before: Evaluation, after: Evaluation) -> dict[str, Any]:
         "interval": ends,
         "improved": change.improved,
         "harmed": change.harmed,
-    }
-
-
-def _without(vectors: Vectors, cell: Cell) -> dict[str, Any]:
-    """Measure questions whose documents have no scenarios while half of the others have."""
-    whole = vectors.documents
-    before_run = whole.alone().search(vectors.queries.vectors, DEPTH).run(vectors.queries.ids)
-    rng = np.random.default_rng(0)
-    before, after = [], []
-    for _ in range(HALVES):
-        order = rng.permutation(sorted(whole.profiles))
-        kept = set(order[: len(order) // 2].tolist())
-        left = Documents(whole.ids, whole.vectors, {d: whole.profiles[d] for d in kept})
-        ids = [q for q in vectors.queries.ids if not kept & set(vectors.judged.relevant(q))]
-        qrels = {q: vectors.judged.qrels[q] for q in ids}
-        score = partial(evaluate, qrels=qrels, measures=[MEASURE])
-        asked = vectors.queries.only(ids)
-        cells = grid(left, vectors.texts, asked, [cell], depth=DEPTH, score=score)
-        alone = score({q: before_run[q] for q in ids})
-        before += [alone.per_query[q][MEASURE] for q in ids]
-        after += [cells[cell].per_query[q][MEASURE] for q in ids]
-    return {
-        "questions": len(before),
-        "before": round(float(np.mean(before)), 4),
-        "after": round(float(np.mean(after)), 4),
     }
 
 

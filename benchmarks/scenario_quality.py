@@ -24,7 +24,7 @@ from argus.encoders import EmbeddingStore, EncoderConfig, load_encoder
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.measures import evaluate
 from argus.scenarios.ablation.grid import Cell, Documents, grid
-from argus.scenarios.ablation.job import ablate_scenarios, embed_source, read_source
+from argus.scenarios.ablation.job import Vectors, ablate_scenarios, embed_source, read_source
 from argus.scenarios.config import NeedsConfig
 from argus.scenarios.needs.audit import audit_needs
 from argus.scenarios.profile import Component
@@ -54,35 +54,38 @@ def run() -> dict[str, Any]:
 
 
 def _without(corpus: Path, store: Path) -> dict[str, Any]:
-    """Measure questions whose documents have no scenarios while half of the others have."""
+    """Measure M+E at 0.7 on questions whose documents have no scenarios."""
     qrels, encoding = corpus / "qrels" / "test.tsv", EncoderConfig()
     source = read_source(corpus, corpus / "profiles.jsonl", corpus, qrels, encoder=encoding)
     encoder = load_encoder(encoding, sample=[d.content for d in source.documents]).encoder
     with EmbeddingStore(store, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
-        vectors = embed_source(source, (Component.ME,), encoder, opened)
+        return without(embed_source(source, (Component.ME,), encoder, opened), USUAL)
+
+
+def without(vectors: Vectors, cell: Cell) -> dict[str, Any]:
+    """Measure questions whose documents have no scenarios while half of the others have."""
     whole, asked = vectors.documents, vectors.queries
     before_run = whole.alone().search(asked.vectors, 100).run(asked.ids)
     rng = np.random.default_rng(0)
-    before: dict[str, dict[str, float]] = {}
-    after: dict[str, dict[str, float]] = {}
-    for half in range(HALVES):
+    before: list[float] = []
+    after: list[float] = []
+    for _ in range(HALVES):
         order = rng.permutation(sorted(whole.profiles))
         kept = set(order[: len(order) // 2].tolist())
         left = Documents(whole.ids, whole.vectors, {d: whole.profiles[d] for d in kept})
         ids = [q for q in asked.ids if not kept & set(vectors.judged.relevant(q))]
         qrels = {q: vectors.judged.qrels[q] for q in ids}
         score = partial(evaluate, qrels=qrels, measures=[MEASURE])
-        cells = grid(left, vectors.texts, asked.only(ids), [USUAL], depth=100, score=score)
+        cells = grid(left, vectors.texts, asked.only(ids), [cell], depth=100, score=score)
         alone = score({q: before_run[q] for q in ids})
-        before |= {f"{half}/{q}": values for q, values in alone.per_query.items()}
-        after |= {f"{half}/{q}": values for q, values in cells[USUAL].per_query.items()}
-    changed = [after[q][MEASURE] - before[q][MEASURE] for q in before]
+        before += [alone.per_query[q][MEASURE] for q in ids]
+        after += [cells[cell].per_query[q][MEASURE] for q in ids]
     return {
         "questions": len(before),
-        "before": round(float(np.mean([v[MEASURE] for v in before.values()])), 4),
-        "after": round(float(np.mean([v[MEASURE] for v in after.values()])), 4),
-        "improved": sum(c > 0 for c in changed),
-        "harmed": sum(c < 0 for c in changed),
+        "before": round(float(np.mean(before)), 4),
+        "after": round(float(np.mean(after)), 4),
+        "improved": sum(b < a for b, a in zip(before, after, strict=True)),
+        "harmed": sum(b > a for b, a in zip(before, after, strict=True)),
     }
 
 
