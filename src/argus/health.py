@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
@@ -35,21 +33,9 @@ from argus.settings import Doc, Option, Options, check_settings
 if TYPE_CHECKING:
     from argus.encoders import Encoder
 
-TESTED = ((3, 11), (3, 13))
-"""First and last Python whose wheel is tested (`make wheel`)."""
 MIN_FREE = 3 << 30
 """Bytes on disk. PyTorch and its dependencies take about 2.5 GB."""
 CPU_BUILD = "pip install torch --index-url https://download.pytorch.org/whl/cpu"
-PURPOSES = {
-    "chroma": "Chroma", "distill": "LoRA adapters",
-    "encode": "embedding, ranking, training", "faiss": "FAISS", "kb": "knowledge bases",
-    "milvus": "Milvus", "minilm": "the default model's weights",
-    "pgvector": "PostgreSQL", "probes": "fitted probes",
-    "qdrant": "Qdrant", "ray": "clusters",
-    "serve": "the page and the service", "sqlite-vec": "sqlite-vec",
-    "vector-stores": "indexes and their repair",
-}  # fmt: skip
-"""Purpose of each extra."""
 MAX_DOCUMENTS, MAX_RECORDS = 10_000, 200
 """Documents of a file, and records of a store, that are read at most."""
 PROBES, PROBE_CHARACTERS, K = 3, 80, 10
@@ -119,24 +105,23 @@ def _trial(
         where = f"{error.where}: " if error.where is not None else ""
         text = f"{where}{error.got}; expected {error.expected}"
         return HealthCheck(part, state_of_error, text, error.fix)
-    except (ArgusError, ImportError) as error:
+    except (ArgusError, ImportError, OSError) as error:
         text, _, packages = str(error).partition(": pip install ")
         mend = f"pip install {packages}" if packages else ""
         return HealthCheck(part, state_of_error, text, mend)
-    except OSError as error:
-        return HealthCheck(part, state_of_error, f"{type(error).__name__}: {error}")
 
 
 @dataclass(frozen=True, repr=False)
-class Checked(Result):
-    """Result of a job that tries the parts of a set-up."""
+class HealthResult(Result):
+    """Every check of a set-up."""
 
     checks: tuple[HealthCheck, ...]
 
     @property
-    def records(self) -> list[dict[str, str]]:
-        """The checks as JSON: part, state, text and mend of each."""
-        return [asdict(check) | {"state": str(check.state)} for check in self.checks]
+    def summary(self) -> dict[str, Any]:
+        """The checks as JSON (part, state, text and mend of each), and the number of bad ones."""
+        checks = [asdict(check) | {"state": str(check.state)} for check in self.checks]
+        return {"checks": checks, "bad": self.bad}
 
     @property
     def bad(self) -> int:
@@ -147,18 +132,6 @@ class Checked(Result):
     def exit_code(self) -> int:
         """0 where nothing has to be mended, else 2."""
         return 2 if self.bad else 0
-
-
-@dataclass(frozen=True, repr=False)
-class HealthResult(Checked):
-    """Every check of a set-up."""
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """The checks as JSON, and the numbers of those that are good, notes and bad."""
-        states = [check.state for check in self.checks]
-        good, notes = states.count(GOOD), states.count(NOTE)
-        return {"checks": self.records, "good": good, "notes": notes, "bad": self.bad}
 
     def headline(self) -> Iterator[str]:
         """Yield every check, and whether a job can run."""
@@ -205,53 +178,38 @@ def check_up(
     config = as_config(encoder or EncoderConfig())
     columns, asking = columns or FieldNames(), asking or AskingConfig()
     trial = Trial(parts or ProjectParts(), columns, asking, config)
-    checks = [*_check_machine(Path(folder)), *_check_extras(), *trial.checks()]
+    checks = [*_check_machine(Path(folder)), *trial.checks()]
     if model is not None:
         checks.append(_trial("language model", lambda: _ask_model(model)))
     return HealthResult(tuple(checks))
 
 
 def _check_machine(folder: Path) -> Iterator[HealthCheck]:
-    """Yield a check of Python, of memory and of the folder's disk, and of torch if it is here."""
+    """Yield checks of Python, memory and the folder's disk, of torch if it is here, and extras."""
     text = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
-    first, last = (".".join(map(str, bound)) for bound in TESTED)
-    mend = f"Take Python {first} to {last}, on which the wheel is tested."
-    is_tested = TESTED[0] <= sys.version_info[:2] <= TESTED[1]
-    yield HealthCheck("python", *((GOOD, text, "") if is_tested else (NOTE, text, mend)))
+    yield HealthCheck("python", GOOD, text)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
     free = shutil.disk_usage(folder).free
-    text = f"{available_cores()} cores, {memory:.1f} GiB of memory, {free / (1 << 30):.1f} GiB free"
-    mend = "Make room, or name another folder with --out."
-    found = (GOOD, "") if free >= MIN_FREE else (NOTE, mend)
-    yield HealthCheck("machine", found[0], f"{text} on disk", found[1])
-    if find_spec("torch") is None:
-        return
-    import torch
+    text = f"{available_cores()} cores, {memory:.1f} GiB of memory, "
+    text += f"{free / (1 << 30):.1f} GiB free on disk"
+    mend = "" if free >= MIN_FREE else "Make room, or name another folder with --out."
+    yield HealthCheck("machine", NOTE if mend else GOOD, text, mend)
+    if find_spec("torch") is not None:
+        import torch
 
-    text = f"torch {torch.__version__} computes on "
-    if torch.cuda.is_available():
-        yield HealthCheck("torch", GOOD, text + torch.cuda.get_device_name())
-    elif torch.version.cuda is None:
-        yield HealthCheck("torch", GOOD, f"{text}the processor")
-    else:
-        text += f"the processor; it is the build for CUDA {torch.version.cuda}, whose gigabytes "
-        mend = f"{CPU_BUILD}; or have the GPU's driver installed."
-        yield HealthCheck("torch", NOTE, f"{text}nothing uses here", mend)
-
-
-def _check_extras() -> Iterator[HealthCheck]:
-    """Yield which extras are here, and which packages the others would bring. None is required."""
-    packages: dict[str, list[str]] = {}
-    for package, extra in EXTRAS.items():
-        packages.setdefault(extra, []).append(package)
-    here = sorted(e for e, names in packages.items() if all(map(find_spec, names)))
-    lacking = sorted(set(packages) - set(here))
-    if here:
+        build, has_gpu = torch.version.cuda, torch.cuda.is_available()
+        text = f"torch {torch.__version__} computes on "
+        text += torch.cuda.get_device_name() if has_gpu else "the processor"
+        is_idle = build is not None and not has_gpu
+        text += f"; it is the build for CUDA {build}, which nothing uses here" if is_idle else ""
+        mend = f"{CPU_BUILD}; or have the GPU's driver installed." if is_idle else ""
+        yield HealthCheck("torch", NOTE if mend else GOOD, text, mend)
+    lacking = {extra for package, extra in EXTRAS.items() if find_spec(package) is None}
+    if here := sorted(set(EXTRAS.values()) - lacking):
         yield HealthCheck("extras", GOOD, f"here: {', '.join(here)}")
     if lacking:
-        names = ", ".join(f"{extra} ({PURPOSES[extra]})" for extra in lacking)
-        mend = f"Where you need one: pip install 'argus-retrieval[{lacking[0]}]'."
-        yield HealthCheck("extras", NOTE, f"not here: {names}", mend)
+        mend = f"Where you need one: pip install 'argus-retrieval[{min(lacking)}]'."
+        yield HealthCheck("extras", NOTE, f"not here: {', '.join(sorted(lacking))}", mend)
 
 
 @dataclass
@@ -282,39 +240,24 @@ class Trial:
         from argus.encoders import load_any_encoder
         from argus.encoders.protocol import family_of
 
-        start = time.perf_counter()
         encoder = load_any_encoder(self.encoder).encoder
         encoder.encode_queries(["which documents does it not reach?"])
-        took = time.perf_counter() - start
         vectors = f"{family_of(encoder)} vectors"
         if family_of(encoder) == "dense":
-            self._loaded = encoder  # type: ignore[assignment]
-            vectors = f"{encoder.dim} dimensions"
-        text = f"{self.encoder.model} embeds: {vectors}, {took:.1f} s to load and embed one text"
-        return GOOD, text, ""
+            self._loaded, vectors = encoder, f"{encoder.dim} dimensions"  # type: ignore[assignment]
+        return GOOD, f"{self.encoder.model} embeds: {vectors}", ""
 
     def _documents(self) -> Finding:
         """Read documents. Of a store, compare the vectors of some records with the encoder's."""
         assert self.parts.corpus is not None
-        corpus = named(self.parts.corpus)
-        if not isinstance(corpus, StoreCorpus):
-            self.documents = open_corpus(corpus, limit=MAX_DOCUMENTS).documents(self.columns)
-            least = "at least " if len(self.documents) == MAX_DOCUMENTS else ""
-            titles = sum(bool(document.title) for document in self.documents)
-            text = f"{corpus}: {least}{len(self.documents):,} documents, {titles:,} with a title"
-            return GOOD, f"{text}; the first is {self.documents[0].id!r}", ""
-        from argus.stores.spec import open_store
-
-        with open_store(corpus.store, corpus.opening) as store:
-            facts = store.describe()
-        loaded = self._loaded
+        corpus, loaded = named(self.parts.corpus), self._loaded
+        limit = MAX_RECORDS if isinstance(corpus, StoreCorpus) else MAX_DOCUMENTS
         encoder = None if loaded is None else lambda: loaded
-        source = open_corpus(corpus, limit=MAX_RECORDS, asking=encoder)
+        source = open_corpus(corpus, limit=limit, asking=encoder)
         self.documents = source.documents(self.columns)
-        text = (
-            f"{corpus}: {facts.records:,} records of {facts.dim} dimensions, {facts.metric}, "
-            f"{facts.index}"
-        )
+        n, titles = len(self.documents), sum(bool(one.title) for one in self.documents)
+        text = f"{corpus}: {'at least ' if n == limit else ''}{n:,} documents, {titles:,} with a "
+        text += f"title; the first is {self.documents[0].id!r}"
         if source.stored is not None and source.stored.vectors is not None:
             median = source.stored.vectors.agreement.median
             text += f"; {self.encoder.model} made their vectors (cosine {median:.3f})"
@@ -331,27 +274,19 @@ class Trial:
             self.parts.retriever, documents=self.documents, config=self.asking,
             encoder=self._loaded or self.encoder,
         ) as retriever:  # fmt: skip
-            start = time.perf_counter()
-            answers = retriever.ask(queries, K)
-            took = time.perf_counter() - start
-            name = retriever.name
+            name, answers = retriever.name, retriever.ask(queries, K)
         if answers.failed:
             query, reason = next(iter(answers.failed.items()))
             text = f"{name} failed {len(answers.failed)} of {len(queries)} queries; {query}: "
             mend = "Ask it the same without Argus; --result-id names the field of ids."
             return BAD, text + reason, mend
         back = {doc for ranking in answers.run.values() for doc in ranking}
-        text = (
-            f"{name} brought {len(back):,} documents for {len(queries)} queries, "
-            f"{1e3 * took / len(queries):.0f} ms each"
-        )
+        text = f"{name} brought {len(back):,} documents for {len(queries)} queries"
         if not back:
-            mend = "See what it searches: it may be another collection, or an empty one."
-            return BAD, text, mend
+            return BAD, text, "See what it searches: it may be another collection, or an empty one."
         ids = {document.id for document in self.documents}
-        is_part = len(ids) >= MAX_DOCUMENTS or isinstance(self.parts.corpus, StoreCorpus)
         strangers = sorted(back - ids)
-        if not ids or is_part or not strangers:
+        if len(ids) in (0, MAX_DOCUMENTS, MAX_RECORDS) or not strangers:
             return GOOD, text, ""
         text += f"; {len(strangers)} of them are no documents, such as {strangers[0]!r}"
         mend = "Name the field of a result that holds the document's id: --result-id NAME."
@@ -373,14 +308,14 @@ class Trial:
         if not judged:
             return BAD, text, "Ids of questions and judgements have to be the same."
         parent, n = self.parts.parent_field, len(self.documents)
-        documents = [document.id for document in self.documents]
-        ids = set(documents if parent is None else parent_ids(self.documents, parent))
+        own = (document.id for document in self.documents)
+        ids = set(own if parent is None else parent_ids(self.documents, parent))
         lacking = sorted(relevant - ids)
         fields = ((name, v) for d in self.documents for name, v in d.metadata.items())
-        if len(lacking) == len(relevant):
-            for name in (name for name, value in fields if str(value) in relevant):
-                text += f"; they judge what the field {name!r} names, not the {n:,} chunks"
-                return BAD, text, f"Say so: --parent-field {name}."
+        parents = (name for name, value in fields if str(value) in relevant)
+        if len(lacking) == len(relevant) and (name := next(parents, None)):
+            text += f"; they judge what the field {name!r} names, not the {n:,} chunks"
+            return BAD, text, f"Say so: --parent-field {name}."
         if not ids or n in (MAX_DOCUMENTS, MAX_RECORDS) or not lacking:
             return GOOD, text, ""
         text += f"; {len(lacking):,} of {len(relevant):,} relevant documents are not in the corpus"
@@ -400,6 +335,4 @@ def _ask_model(config: ChatConfig | LocalConfig) -> Finding:
         text = f"{config.label} did not answer: {outcome.reason}"
         mend = "See --llm-base-url, --api-key-env, and whether the endpoint serves that name."
         return BAD, text, mend
-    words = str(outcome.value).split()
-    answer = " ".join(words[:8]) + (" ..." if len(words) > 8 else "")
-    return GOOD, f"{config.label} answers: {answer}", ""
+    return GOOD, f"{config.label} answers: {' '.join(str(outcome.value).split())[:60]}", ""

@@ -54,21 +54,13 @@ def scrub(text: str, secrets: Iterable[str], least: int) -> str:
         ):
             text = text.replace(shape, "***")
         if "\\u" in text or "%" in text:
-            text = _escaped(secret).sub("***", text)
+            units = secret.encode("utf-16-be", "surrogatepass")
+            pattern = ""  # each character may be an escape: `\u0073` or `%73`
+            for code in (units[i : i + 2].hex() for i in range(0, len(units), 2)):
+                percent = f"|%(?i:{code[2:]})" if code < "0080" else ""
+                pattern += rf"(?:{re.escape(chr(int(code, 16)))}|\\+u(?i:{code}){percent})"
+            text = re.sub(pattern, "***", text)
     return text
-
-
-def _escaped(secret: str) -> re.Pattern[str]:
-    r"""Return a pattern of a secret each character of which may be an escape, `\u0073` or `%73`."""
-    units = secret.encode("utf-16-be", "surrogatepass")
-    codes = [units[i : i + 2].hex() for i in range(0, len(units), 2)]
-    return re.compile("".join(map(_written, codes)))
-
-
-def _written(code: str) -> str:
-    plain = re.escape(chr(int(code, 16)))
-    percent = f"|%(?i:{code[2:]})" if code < "0080" else ""
-    return rf"(?:{plain}|\\+u(?i:{code}){percent})"
 
 
 def without_likely(text: str) -> str:

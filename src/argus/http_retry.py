@@ -262,7 +262,10 @@ class Service:
         except TimeoutError:
             return Trouble(f"no whole answer within {timeout_s:g} s")
         except httpx.RequestError as error:
-            problem = self.scrub(f"{type(error).__name__}: {_root(error)}")
+            root: BaseException = error  # such as "Connection refused"
+            while root.__cause__ is not None and str(root.__cause__):
+                root = root.__cause__
+            problem = self.scrub(f"{type(error).__name__}: {root}")
             return Trouble(problem, may_charge=not isinstance(error, _NEVER_SENT))
         if not is_answer(response):
             retry_after = response.headers.get("retry-after")
@@ -300,13 +303,6 @@ class Service:
     def _no_key(self) -> str:
         name = self._config.api_key_env
         return f"{name} is set but not sent" if os.environ.get(name) else f"{name} is not set"
-
-
-def _root(error: BaseException) -> BaseException:
-    """Return the cause of an error, such as "Connection refused"."""
-    while error.__cause__ is not None and str(error.__cause__):
-        error = error.__cause__
-    return error
 
 
 async def read_body(response: httpx.Response, most_bytes: int) -> tuple[bytes, bool]:

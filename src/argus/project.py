@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +20,7 @@ from argus.data.fields import FieldNames, QrelsFields
 from argus.data.writing import write_whole
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig, as_config
 from argus.errors import InputError
-from argus.health import Checked, ProjectParts, Trial
+from argus.health import HealthResult, ProjectParts, Trial
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import http_file, is_index
 from argus.settings import Option, check_settings, settings_of
@@ -68,7 +69,7 @@ class ProjectConfig:
 
 
 @dataclass(frozen=True, repr=False)
-class ProjectResult(Checked):
+class ProjectResult(HealthResult):
     """A project that was begun. Its file is written whatever the checks say."""
 
     file: Path
@@ -78,7 +79,7 @@ class ProjectResult(Checked):
     @property
     def summary(self) -> dict[str, Any]:
         """The same as JSON: file, checks, number of bad ones, and next."""
-        return {"file": str(self.file), "checks": self.records, "bad": self.bad, "next": self.next}
+        return {"file": str(self.file), **super().summary, "next": self.next}
 
     def headline(self) -> Iterator[str]:
         """Yield the checks, the file, and the next command."""
@@ -143,20 +144,16 @@ def init(
     Raises InputError as `start_project` does.
     """
     encoder, config = encoder or EncoderConfig(), config or ProjectConfig()
-    if parts.corpus is None and sys.stdin is not None and sys.stdin.isatty():
-        check_place(config)
-        parts, encoder = _asked_for(parts, encoder)
-    return start_project(parts, columns=columns, asking=asking, encoder=encoder, config=config)
-
-
-def _asked_for(parts: ProjectParts, encoder: EncoderConfig) -> tuple[ProjectParts, EncoderConfig]:
-    """Ask the three questions, except those that an option answers already."""
+    start = partial(start_project, columns=columns, asking=asking, config=config)
+    if parts.corpus is not None or sys.stdin is None or not sys.stdin.isatty():
+        return start(parts, encoder=encoder)
     from typer import prompt
 
     def path(question: str) -> Path | None:
         text = prompt(question, default="", show_default=False).strip()
         return Path(text) if text else None
 
+    check_place(config)
     corpus = named(prompt(DOCUMENTS).strip())
     in_store = isinstance(corpus, StoreCorpus)
     retriever = parts.retriever
@@ -174,7 +171,7 @@ def _asked_for(parts: ProjectParts, encoder: EncoderConfig) -> tuple[ProjectPart
     if queries is not None and qrels is None:
         qrels = path(JUDGEMENTS)
     parts = replace(parts, corpus=corpus, retriever=retriever, queries=queries, qrels=qrels)
-    return parts, encoder
+    return start(parts, encoder=encoder)
 
 
 def check_place(config: ProjectConfig) -> None:
@@ -239,43 +236,49 @@ class Answers:
 
 def _tables(answers: Answers) -> Iterator[str]:
     """Yield a table for each command that fits the answers, in the order they would be run."""
-    judging = _judging(answers.parts)
-    everything = {**_searched(answers), **_parents(answers), **judging}
-    yield _table("doctor", "Is everything there?", everything)
-    searched = {**_searched(answers), **_parents(answers), "out": REPORT}
+    judging, system = _judging(answers.parts), answers.system
+    named = {**_searched(answers), **_parents(answers)}
+    yield _table("doctor", "Is everything there?", {**named, **judging})
+    searched = {**named, "out": REPORT}
     if store := answers.searched_store or (answers.store and str(answers.store.store)):
         searched["store"] = store
     says = "Which documents do not come back, and which records does a store itself lose?"
     yield _table("check", says, searched)
     yield from _repairs(answers)
     if answers.parts.queries is not None and answers.parts.qrels is not None:
-        yield _judged(answers)
-    yield from _explained(answers)
+        values: dict[str, Any] = {**judging}
+        if system is None:  # the index before and after its repair
+            index = answers.index or INDEX
+            values |= {"index": [f"{index}@original", index], **_chunks(answers)}
+        else:
+            values |= {"retriever": [system], "corpus": _corpus(answers)}
+            values |= {**_changed(answers.columns), **_parents(answers)}
+            values |= {**_changed(answers.asking), **_opening(answers)}
+            if asks_store(system):
+                values["encoder"] = answers.encoder.model
+        yield _table("evaluate", "The judged questions.", {**values, "out": REPORT})
+    # `argus explain` and the page ask the running system, or a built index.
+    explained: Values = {"index": answers.index or INDEX, **_chunks(answers)}
+    served, later = {}, ""
+    if system:
+        running = {**named, "retriever": system}
+        if not asks_store(system):
+            del running["encoder"]
+        explained, served = _taken(running, "explain"), _taken(running, "serve")
+    elif answers.index:
+        served = _taken(explained, "serve")
+    else:
+        later = f'index = "{INDEX}"  # once argus index build has made it'
+    says = 'argus explain "QUESTION" ID says why a document does not come back.'
+    yield _table("explain", says, explained)
+    says = "A page over the results: its *Why not?* asks the same."
+    yield _table("serve", says, {"folders": [REPORT], **served}, later)
     yield _table(
         "gate",
         "For CI: exit 1 where a bound is broken. Tighten them to what you measured.",
         {"folders": [REPORT], "max-never-retrieved-share": 0.1},
         'against = "baseline"  # fails on what is worse than this folder of results',
     )
-
-
-def _explained(answers: Answers) -> Iterator[str]:
-    """Yield the system that `argus explain` and the page ask: the running one, or a built index."""
-    system = answers.system
-    running = {**_searched(answers), **_parents(answers), "retriever": system}
-    if not asks_store(system or ""):
-        del running["encoder"]
-    index = {"index": answers.index or INDEX, **_chunks(answers)}
-    says = 'argus explain "QUESTION" ID says why a document does not come back.'
-    yield _table("explain", says, _taken(running, "explain") if system else index)
-    values: Values = _taken(running, "serve") if system else {}
-    later = ""
-    if answers.index:
-        values = _taken(index, "serve")
-    elif not system:
-        later = f'index = "{INDEX}"  # once argus index build has made it'
-    says = "A page over the results: its *Why not?* asks the same."
-    yield _table("serve", says, {"folders": [REPORT], **values}, later)
 
 
 def _taken(values: Values, command: str) -> Values:
@@ -329,21 +332,6 @@ def _repairs(answers: Answers) -> Iterator[str]:
     yield _table("tune.list", "What the index was repaired with.", {"index": index})
     says = "argus tune undo ID makes it exactly as it was."
     yield _table("tune.undo", says, {"index": index})
-
-
-def _judged(answers: Answers) -> str:
-    """Return how a retriever, or an index before and after its repair, does on judged questions."""
-    values = _judging(answers.parts)
-    if answers.system is not None:
-        values |= {"retriever": [answers.system], "corpus": _corpus(answers)}
-        values |= {**_changed(answers.columns), **_parents(answers)}
-        values |= {**_changed(answers.asking), **_opening(answers)}
-        if asks_store(answers.system):
-            values["encoder"] = answers.encoder.model
-    else:
-        index = answers.index or INDEX
-        values |= {"index": [f"{index}@original", index], **_chunks(answers)}
-    return _table("evaluate", "The judged questions.", {**values, "out": REPORT})
 
 
 def _parents(answers: Answers) -> Values:

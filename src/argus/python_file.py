@@ -219,23 +219,17 @@ def file_hash(path: Path) -> str:
     files = dict.fromkeys(pending)
     while pending:
         file = pending.pop()
-        for name in _imported(file):
+        nodes: list[ast.AST] = []
+        with suppress(SyntaxError, ValueError):  # of a neighbour that only a function would import
+            nodes += ast.walk(ast.parse(file.read_bytes()))
+        of = [n.module for n in nodes if isinstance(n, ast.ImportFrom) and not n.level]
+        names = [a.name for node in nodes if isinstance(node, ast.Import) for a in node.names]
+        for name in {_top(name) for name in (*names, *filter(None, of))}:
             module, package = file.parent / f"{name}.py", file.parent / name
             found = [f for f in (module, *sorted(package.rglob("*.py"))) if f.is_file()]
             pending += [f for f in found if f not in files]
             files |= dict.fromkeys(found)
     return content_hash(*(part for f in files for part in (str(f), f.read_bytes()))).hex()
-
-
-def _imported(file: Path) -> set[str]:
-    """Return the first parts of the names that a file imports."""
-    try:
-        nodes = list(ast.walk(ast.parse(file.read_bytes())))
-    except (SyntaxError, ValueError):  # a neighbour that only a function would import
-        return set()
-    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    names |= {n.module for n in nodes if isinstance(n, ast.ImportFrom) and n.module and not n.level}
-    return set(map(_top, names))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -204,6 +204,7 @@ class JobRun:
 def _record(job: str, manifest: Mapping[str, Any], summary: object, items: Items) -> dict[str, Any]:
     """Return the record of a run that has no number yet. manifest, summary: its sections."""
     inputs = manifest.get("inputs", {})
+    measured = {n: [v for v in of.values() if v is not None] for n, of in items.items()}
     corpus = inputs.get("corpus") or inputs.get("records") or {}
     return {
         "key": _key_of(job, manifest, summary),
@@ -215,13 +216,8 @@ def _record(job: str, manifest: Mapping[str, Any], summary: object, items: Items
         "corpus": corpus.get("sha256"),
         "encoder": manifest.get("encoder", {}).get("fingerprint"),
         "settings": manifest.get("config"),
-        "means": {name: _mean(values) for name, values in items.items()},
+        "means": {name: round(sum(v) / len(v), 6) for name, v in measured.items()},
     }
-
-
-def _mean(values: Mapping[str, float | None]) -> float:
-    measured = [v for v in values.values() if v is not None]
-    return round(sum(measured) / len(measured), 6)
 
 
 def _key_of(job: str, manifest: object, summary: object) -> str:
@@ -317,37 +313,33 @@ def _items_of(folder: Path, tracked: Tracked | None) -> Items | None:
     Of more than MAX_ITEMS items a part is taken, by their ids: the same part in every run. Raises
     InputError where its table cannot be read.
     """
+    import pyarrow as pa
+
     path = folder / f"{tracked.table}.parquet" if tracked else None
     if tracked is None or path is None or not path.is_file():
         return None
-    if not set(tracked.id) <= set(tables.open_parquet(path, fix=WRITTEN).schema_arrow.names):
+    file, step = tables.open_parquet(path, fix=WRITTEN), 1
+    if not set(tracked.id) <= set(file.schema_arrow.names):
         return None  # another job wrote a table of that name since
+    while file.metadata.num_rows > MAX_ITEMS * step:
+        step *= 2  # so that a part of a larger table lies within that of a smaller one
     items: dict[str, dict[str, float | None]] = {}
     with reading(path, expected=AS_RECORDED, fix=AGAIN):
-        for ids, table in _parts(path, tracked):
-            for name, values in tracked.read(table).items():
-                items.setdefault(name, {}).update(zip(ids, values, strict=True))
+        for batch in tables.read_batches(path, tracked.columns, rows=MAX_ITEMS, fix=WRITTEN):
+            table = pa.Table.from_batches([batch])
+            columns = [table[name].to_pylist() for name in tracked.id]
+            ids = [" → ".join(map(str, row)) for row in zip(*columns, strict=True)]
+            has_states = "state" in table.column_names
+            states = table["state"].to_pylist() if has_states else [""] * len(ids)
+            rows = {
+                i: id_
+                for i, (id_, state) in enumerate(zip(ids, states, strict=True))
+                if state != "not applicable" and (step == 1 or crc32(id_.encode()) % step == 0)
+            }
+            measured = table.take(pa.array(rows, pa.int64()))
+            for name, values in tracked.read(measured).items():
+                items.setdefault(name, {}).update(zip(rows.values(), values, strict=True))
     return {n: v for n, v in items.items() if any(x is not None for x in v.values())}
-
-
-def _parts(path: Path, tracked: Tracked) -> Iterator[tuple[list[str], pa.Table]]:
-    """Yield the ids and rows of a table that could be measured, piece by piece."""
-    import pyarrow as pa
-
-    n_rows, step = tables.open_parquet(path, fix=WRITTEN).metadata.num_rows, 1
-    while n_rows > MAX_ITEMS * step:
-        step *= 2  # so that a part of a larger table lies within that of a smaller one
-    for batch in tables.read_batches(path, tracked.columns, rows=MAX_ITEMS, fix=WRITTEN):
-        table = pa.Table.from_batches([batch])
-        columns = [table[name].to_pylist() for name in tracked.id]
-        ids = [" → ".join(map(str, row)) for row in zip(*columns, strict=True)]
-        states = table["state"].to_pylist() if "state" in table.column_names else [""] * len(ids)
-        rows = [
-            i
-            for i, (id_, state) in enumerate(zip(ids, states, strict=True))
-            if state != "not applicable" and (step == 1 or crc32(id_.encode()) % step == 0)
-        ]
-        yield [ids[i] for i in rows], table.take(pa.array(rows, pa.int64()))
 
 
 def _write(home: Path, run: JobRun) -> JobRun:

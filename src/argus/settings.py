@@ -247,13 +247,9 @@ def docs_of(documented: Any) -> dict[str, str]:
     return texts
 
 
+@cache
 def settings_of(config: Any) -> tuple[Setting, ...]:
     """Return the settings that a config's own fields declare, in their order. config: the class."""
-    return _settings_of(config)
-
-
-@cache
-def _settings_of(config: Any) -> tuple[Setting, ...]:
     hints, docs = get_type_hints(config, include_extras=True), docs_of(config)
     declared = (
         setting_of(f.name, hints[f.name], _default(f), docs.get(f.name)) for f in fields(config)
@@ -294,13 +290,9 @@ def check_settings(config: Any) -> None:
         setting.check(getattr(config, setting.name))
 
 
+@cache
 def checked_of(config: Any) -> tuple[Setting, ...]:
     """Return the checked fields of a config: its settings, and others with a bound or choices."""
-    return _checked_of(config)
-
-
-@cache
-def _checked_of(config: Any) -> tuple[Setting, ...]:
     hints, docs = get_type_hints(config, include_extras=True), docs_of(config)
     declared = []
     for f in fields(config):
@@ -343,20 +335,15 @@ def setting_of(
         choices = tuple(member.value for member in kind)
     elif kind is Any or not isinstance(kind, type):  # whatever else it may be, it is given as text
         kind = str
-    bounds: Any = _bounds(notes)
-    return Setting(name, kind, text, option, default, container, optional, choices, **bounds)
-
-
-def _bounds(notes: tuple[Any, ...]) -> dict[str, float]:
-    """Return the bounds among the notes of a field, by the names that `Setting` has for them."""
     names = {"ge": "least", "le": "most", "gt": "above", "lt": "below"}
-    return {
+    bounds: Any = {
         bound: value
         for note in notes
         if isinstance(note, Bound)
         for name, bound in names.items()
         if (value := getattr(note, name, None)) is not None
     }
+    return Setting(name, kind, text, option, default, container, optional, choices, **bounds)
 
 
 def _number(value: float) -> str:

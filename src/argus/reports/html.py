@@ -56,7 +56,28 @@ def write_report(folder: Annotated[Path | str, Option(argument="FOLDER"), OUTPUT
         folder: Folder of results of argus check, evaluate, demo or another job.
     """
     folder = Path(folder)
-    page, path = _page(folder, *_read(folder)), ArtifactFolder(folder).own("report.html")
+    summary, manifest = _read(folder)
+    sections = _sections(folder, summary)
+    tables = {
+        name: table for section in sections.values() for name, table in section.tables.items()
+    }
+    expected = "the files as Argus wrote them"
+    with reading(folder / SUMMARY, "cannot be shown", expected=expected, fix=WRITTEN):
+        drawn = _Drawn({n: p for part in sections.values() for n, p in part.plots.items()})
+        data = json.dumps(
+            visible_json(tables), ensure_ascii=False, separators=(",", ":"), allow_nan=False
+        )
+        for character in "<>&\u2028\u2029":  # none may end the script element it stands in
+            data = data.replace(character, f"\\u{ord(character):04x}")
+        shown = {
+            "sections": {name: (SECTIONS[name].heading, s.brief) for name, s in sections.items()},
+            "templates": {n: f"{SECTIONS[n].module.replace('.', '/')}.html.j2" for n in sections},
+            "tables": tables, "tables_json": Markup(data), "drawn": drawn,
+            "plots": drawn.plots, "glossary": glossary(sections), "title": _title(manifest),
+            "verdict": read_verdict(folder), "js": _asset("report.js"),
+        }  # fmt: skip
+        page = render("report.html.j2", summary=summary, manifest=manifest, **shown)
+    path = ArtifactFolder(folder).own("report.html")
     write_whole(path, page)
     record_runs(folder)
     return path
@@ -100,24 +121,6 @@ def _sections(folder: Path, summary: dict[str, Any]) -> dict[str, Section]:
     return sections
 
 
-def _page(folder: Path, summary: dict[str, Any], manifest: dict[str, ManifestSection]) -> str:
-    sections = _sections(folder, summary)
-    tables = {
-        name: table for section in sections.values() for name, table in section.tables.items()
-    }
-    expected = "the files as Argus wrote them"
-    with reading(folder / SUMMARY, "cannot be shown", expected=expected, fix=WRITTEN):
-        drawn = _Drawn({n: p for part in sections.values() for n, p in part.plots.items()})
-        shown = {
-            "sections": {name: (SECTIONS[name].heading, s.brief) for name, s in sections.items()},
-            "templates": {n: f"{SECTIONS[n].module.replace('.', '/')}.html.j2" for n in sections},
-            "tables": tables, "tables_json": _for_script(tables), "drawn": drawn,
-            "plots": drawn.plots, "glossary": glossary(sections), "title": _title(manifest),
-            "verdict": read_verdict(folder), "js": _asset("report.js"),
-        }  # fmt: skip
-        return render("report.html.j2", summary=summary, manifest=manifest, **shown)
-
-
 def _title(manifest: dict[str, ManifestSection]) -> str:
     """Return the source of the results: a file, its folder, or a name in its place."""
     for section in manifest.values():
@@ -128,15 +131,6 @@ def _title(manifest: dict[str, ManifestSection]) -> str:
             path = Path(str(name))
             return path.parent.name if path.stem == "corpus" else path.name
     return "documents"
-
-
-def _for_script(value: object) -> Markup:
-    """Return JSON that cannot end the script element it stands in."""
-    shown = visible_json(value)
-    text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)
 
 
 def _asset(name: str) -> Markup:

@@ -101,22 +101,21 @@ def ticks(scale: Scale, settings: Part, room: float) -> list[tuple[Any, str]]:
     if scale.kind == "category":
         step = max(1, math.ceil(len(scale.names) * room / max(abs(scale.end - scale.start), 1)))
         return [(name, name) for name in scale.names[::step]]
-    values = filter(scale.reaches, settings.get("tickvals") or _tick_values(scale))
-    if form := settings.get("tickformat"):
-        return [(v, format(v, form)) for v in values]
-    return [(v, f"{v:,.6g}" if abs(v) < 1e6 else f"{v:.3g}") for v in values]
-
-
-def _tick_values(scale: Scale) -> Sequence[float]:
-    if scale.kind == "log":
+    values = settings.get("tickvals")
+    if not values and scale.kind == "log":
         first, last = math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high))
-        return [10.0**p for p in range(first, last + 1)]
-    rough = abs(scale.high - scale.low) / TICKS or 1.0
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(f * power for f in (1, 2, 5, 10) if f * power >= rough * 0.999)
-    first = math.ceil(min(scale.low, scale.high) / step - 1e-9)
-    last = math.floor(max(scale.low, scale.high) / step + 1e-9)
-    return [round(i * step, 10) for i in range(first, last + 1)]
+        values = [10.0**p for p in range(first, last + 1)]
+    elif not values:
+        rough = abs(scale.high - scale.low) / TICKS or 1.0
+        power = 10.0 ** math.floor(math.log10(rough))
+        step = next(f * power for f in (1, 2, 5, 10) if f * power >= rough * 0.999)
+        first = math.ceil(min(scale.low, scale.high) / step - 1e-9)
+        last = math.floor(max(scale.low, scale.high) / step + 1e-9)
+        values = [round(i * step, 10) for i in range(first, last + 1)]
+    shown = filter(scale.reaches, values)
+    if form := settings.get("tickformat"):
+        return [(v, format(v, form)) for v in shown]
+    return [(v, f"{v:,.6g}" if abs(v) < 1e6 else f"{v:.3g}") for v in shown]
 
 
 def _colour(value: Any, default: str = "#2a6fb0") -> str:
@@ -187,11 +186,13 @@ def _width(scale: Scale, places: Sequence[Any]) -> float:
     return min(gaps) if gaps else abs(scale.end - scale.start) / 2
 
 
-def _line(trace: Part, x: Scale, y: Scale) -> Iterator[str]:
+def _scatter(trace: Part, x: Scale, y: Scale) -> Iterator[str]:
+    """Yield the line of a trace, then its points, each if the trace has them."""
+    line, marker = trace.get("line", {}), trace.get("marker", {})
+    mode = trace.get("mode", "lines")
     pairs = [pair for pair in zip(trace["x"], trace["y"], strict=True) if None not in pair]
-    line = trace.get("line", {})
     parts: list[str] = []
-    for across, up in pairs:
+    for across, up in pairs if "lines" in mode else ():
         to_x, to_y = x.pixel(across), y.pixel(up)
         step = f"H{to_x:.1f}V{to_y:.1f}" if line.get("shape") == "hv" else f"L{to_x:.1f} {to_y:.1f}"
         parts.append(step if parts else f"M{to_x:.1f} {to_y:.1f}")
@@ -199,16 +200,9 @@ def _line(trace: Part, x: Scale, y: Scale) -> Iterator[str]:
     look = f'stroke="{_colour(line.get("color"))}" stroke-width="{line.get("width", 2)}"'
     if parts:
         yield f'<path d="{"".join(parts)}" fill="none" {look}{_dashed(line)}>{name}</path>'
-
-
-def _dashed(line: dict[str, Any]) -> str:
-    dash = DASHES.get(line.get("dash", ""))
-    return f' stroke-dasharray="{dash}"' if dash else ""
-
-
-def _points(trace: Part, x: Scale, y: Scale) -> Iterator[str]:
-    marker = trace.get("marker", {})
-    tint = _colour(marker.get("color") or trace.get("line", {}).get("color"))
+    if "markers" not in mode:
+        return
+    tint = _colour(marker.get("color") or line.get("color"))
     radius, opacity = marker.get("size", 6) / 2, marker.get("opacity", 1)
     yield f'<g fill="{tint}" opacity="{opacity}">'
     for i, (across, up) in enumerate(zip(trace["x"], trace["y"], strict=True)):
@@ -216,6 +210,11 @@ def _points(trace: Part, x: Scale, y: Scale) -> Iterator[str]:
             at = f'cx="{x.pixel(across):.1f}" cy="{y.pixel(up):.1f}" r="{radius:g}"'
             yield f"<circle {at}>{_hover(trace, i, x=across, y=up)}</circle>"
     yield "</g>"
+
+
+def _dashed(line: dict[str, Any]) -> str:
+    dash = DASHES.get(line.get("dash", ""))
+    return f' stroke-dasharray="{dash}"' if dash else ""
 
 
 def _cells(trace: Part, x: Scale, y: Scale) -> Iterator[str]:
@@ -245,20 +244,19 @@ def _cells(trace: Part, x: Scale, y: Scale) -> Iterator[str]:
 
 def _mixed(stops: Sequence[Sequence[Any]], share: float) -> str | None:
     """Return the colour at a share of a scale of stops. None where nothing would be seen."""
-    rows = [(float(at), *_rgba(str(tint))) for at, tint in stops]
+    rows = []
+    for at, tint in stops:
+        text = str(tint)
+        numbers = [float(n) for n in re.findall(r"[\d.]+", text)]
+        if text.startswith("#"):
+            numbers = [int(text[i : i + 2], 16) for i in (1, 3, 5)]
+        rows.append((float(at), *numbers[:3], numbers[3] if len(numbers) > 3 else 1.0))
     for one, two in pairwise(rows):
         if share <= two[0]:
             part = (share - one[0]) / (two[0] - one[0] or 1.0)
             r, g, b, a = (one[i] + part * (two[i] - one[i]) for i in range(1, 5))
             return f"rgba({r:.0f},{g:.0f},{b:.0f},{a:.2f})" if a > 0.005 else None
     return None
-
-
-def _rgba(text: str) -> tuple[float, float, float, float]:
-    if text.startswith("#"):
-        return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16), 1.0
-    numbers = [float(n) for n in re.findall(r"[\d.]+", text)]
-    return numbers[0], numbers[1], numbers[2], numbers[3] if len(numbers) > 3 else 1.0
 
 
 def svg(figure: Figure, title: str) -> Markup:
@@ -268,52 +266,38 @@ def svg(figure: Figure, title: str) -> Markup:
     out. Colours of ink and grid follow the page's, in light and in dark.
     """
     layout, traces = figure["layout"], figure["data"]
+    of_x, of_y = layout.get("xaxis", {}), layout.get("yaxis", {})
     height = int(layout.get("height", 320))
+    words = [v for t in traces for v in t.get("y", []) if isinstance(v, str)]
+    left = min(230.0, 20 + LETTER * max(map(len, words), default=6))
+    left += 16 if _title(of_y) else 0
     legend = list(_legend(traces, layout))
     top = 14.0 + (18 * (1 + max((row for row, _ in legend), default=-1)))
-    box = (_margin(figure), top, WIDTH - 12.0, height - 46.0)
-    parts = [part for _, part in legend] + list(_axes(figure, box))
+    right, bottom = WIDTH - 12.0, height - 46.0
+    bars = [t for t in traces if t.get("type") == "bar"]
+    lies = any(t.get("orientation") == "h" for t in bars)
+    grows, stacks = bool(bars) and not lies, layout.get("barmode") == "stack"
+    x = fitted(_values(traces, "x", stacks and lies), of_x, left, right, from_zero=lies)
+    y = fitted(_values(traces, "y", stacks and not lies), of_y, bottom, top, from_zero=grows)
+    parts = [part for _, part in legend]
+    parts += _grid(x, y, of_x, of_y)
+    parts += _shapes(layout.get("shapes", []), x, y)
+    bases: dict[str, float] = {}
+    for trace in traces:
+        if trace.get("type") == "bar":
+            parts += _bars(trace, x, y, layout, bars, bases)
+        elif trace.get("type") == "heatmap":
+            parts += _cells(trace, x, y)
+        else:
+            parts += _scatter(trace, x, y)
     return Markup(
         f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}" '
         f'font-size="12">{"".join(parts)}</svg>'
     )
 
 
-def _margin(figure: Figure) -> float:
-    """Return the pixels to the left of an axis: as its longest word needs."""
-    words = [v for t in figure["data"] for v in t.get("y", []) if isinstance(v, str)]
-    longest = max(map(len, words), default=6)
-    has_title = _title(figure["layout"].get("yaxis", {}))
-    return min(230.0, 20 + LETTER * longest) + (16 if has_title else 0)
-
-
 def _title(settings: Part) -> str:
     return str(settings.get("title", {}).get("text", ""))
-
-
-def _axes(figure: Figure, box: tuple[float, float, float, float]) -> Iterator[str]:
-    """Yield the axes with their marks."""
-    layout, traces = figure["layout"], figure["data"]
-    left, top, right, bottom = box
-    of_x, of_y = layout.get("xaxis", {}), layout.get("yaxis", {})
-    bars = [t for t in traces if t.get("type") == "bar"]
-    lies = any(t.get("orientation") == "h" for t in bars)
-    stacks = layout.get("barmode") == "stack"
-    x = fitted(_values(traces, "x", stacks and lies), of_x, left, right, from_zero=lies)
-    grows = bool(bars) and not lies
-    y = fitted(_values(traces, "y", stacks and not lies), of_y, bottom, top, from_zero=grows)
-    yield from _grid(x, y, of_x, of_y)
-    yield from _shapes(layout.get("shapes", []), x, y)
-    bases: dict[str, float] = {}
-    for trace in traces:
-        kind, mode = trace.get("type", "scatter"), trace.get("mode", "lines")
-        if kind == "bar":
-            yield from _bars(trace, x, y, layout, bars, bases)
-        elif kind == "heatmap":
-            yield from _cells(trace, x, y)
-        else:
-            yield from _line(trace, x, y) if "lines" in mode else ()
-            yield from _points(trace, x, y) if "markers" in mode else ()
 
 
 def _values(traces: Sequence[Part], axis: str, stacks: bool) -> list[Any]:
@@ -361,8 +345,12 @@ def _grid(x: Scale, y: Scale, of_x: Part, of_y: Part) -> Iterator[str]:
 
 def _shapes(shapes: Sequence[Part], x: Scale, y: Scale) -> Iterator[str]:
     for shape in shapes:
-        left, right = (_placed(shape, f"x{i}", "xref", x) for i in "01")
-        top, bottom = (_placed(shape, f"y{i}", "yref", y) for i in "01")
+        ends = []
+        for name, scale in (("x0", x), ("x1", x), ("y0", y), ("y1", y)):
+            value = float(shape[name])
+            at = scale.start + value * (scale.end - scale.start)
+            ends.append(at if shape.get(f"{name[0]}ref") == "paper" else scale.pixel(value))
+        left, right, top, bottom = ends
         line = shape.get("line", {})
         look = f'stroke="{_colour(line.get("color"))}" stroke-width="{line.get("width", 1)}"'
         look += f' fill="none"{_dashed(line)}'
@@ -370,13 +358,6 @@ def _shapes(shapes: Sequence[Part], x: Scale, y: Scale) -> Iterator[str]:
         if shape["type"] == "rect":
             path = f"H{right:.1f}V{bottom:.1f}H{left:.1f}Z"
         yield f'<path d="M{left:.1f} {top:.1f}{path}" {look}/>'
-
-
-def _placed(shape: Part, name: str, ref: str, scale: Scale) -> float:
-    value = float(shape[name])
-    if shape.get(ref) == "paper":
-        return scale.start + value * (scale.end - scale.start)
-    return scale.pixel(value)
 
 
 def _legend(traces: Sequence[Part], layout: Part) -> Iterator[tuple[int, str]]:
