@@ -259,7 +259,8 @@ def _tables(answers: Answers) -> Iterator[str]:
         yield _table("evaluate", "The judged questions.", {**values, "out": REPORT})
     # `argus explain` and the page ask the running system, or a built index.
     explained: Values = {"index": answers.index or INDEX, **_chunks(answers)}
-    served, later = {}, ""
+    served: Values = {}
+    later = ""
     if system:
         running = {**named, "retriever": system}
         if not asks_store(system):

@@ -247,9 +247,13 @@ def docs_of(documented: Any) -> dict[str, str]:
     return texts
 
 
-@cache
 def settings_of(config: Any) -> tuple[Setting, ...]:
     """Return the settings that a config's own fields declare, in their order. config: the class."""
+    return _settings_of(config)
+
+
+@cache
+def _settings_of(config: Any) -> tuple[Setting, ...]:
     hints, docs = get_type_hints(config, include_extras=True), docs_of(config)
     declared = (
         setting_of(f.name, hints[f.name], _default(f), docs.get(f.name)) for f in fields(config)
@@ -290,9 +294,13 @@ def check_settings(config: Any) -> None:
         setting.check(getattr(config, setting.name))
 
 
-@cache
 def checked_of(config: Any) -> tuple[Setting, ...]:
     """Return the checked fields of a config: its settings, and others with a bound or choices."""
+    return _checked_of(config)
+
+
+@cache
+def _checked_of(config: Any) -> tuple[Setting, ...]:
     hints, docs = get_type_hints(config, include_extras=True), docs_of(config)
     declared = []
     for f in fields(config):

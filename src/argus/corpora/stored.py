@@ -15,6 +15,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -348,10 +349,13 @@ def record_document(id_: str, payload: Payload, fields: FieldNames, store: str) 
         name or next((usual for usual in usuals if isinstance(values.get(usual), str)), None)
         for name, usuals in ((fields.title, TITLE_FIELDS), (fields.text, TEXTS))
     )
-    title, text, own_id = (
-        _value(name, payload, values) if name else None
-        for name in (title_field, text_field, fields.id)
-    )
+    found: dict[str | None, Any] = {None: None}
+    for name in filter(None, (title_field, text_field, fields.id)):
+        inside: Any = payload
+        for step in name.split("."):
+            inside = inside.get(step) if isinstance(inside, Mapping) else None
+        found[name] = payload.get(name, values.get(name, inside))
+    title, text, own_id = (found[name or None] for name in (title_field, text_field, fields.id))
     wrong = partial(InputError, fix="Name another field.", where=f"{store}, record {id_}")
     for column, value in ((title_field, title), (text_field, text)):
         if value is not None and not isinstance(value, str):
@@ -364,35 +368,20 @@ def record_document(id_: str, payload: Payload, fields: FieldNames, store: str) 
             expected = "an id: a text, or a whole number with --coerce-ids"
             raise wrong(f"{own_id!r} in {fields.id!r}", expected=expected)
     used = {NODE, *(name for name in (fields.id, text_field, title_field) if name)}
-    inside = tuple(f"{name}." for name in OBJECTS)
-    used |= {name.partition(".")[2] for name in used if name.startswith(inside)}
+    paths = tuple(f"{name}." for name in OBJECTS)
+    used |= {name.partition(".")[2] for name in used if name.startswith(paths)}
+    if not text_field:
+        with suppress(KeyError, TypeError, ValueError):  # a node of LlamaIndex
+            node = json.loads(values[NODE])["text"]
+            text = node if isinstance(node, str) else ""
     return Document(
         id=id_ if fields.id is None else str(own_id),
         title=title or "",
-        text=(text or "") if text_field else _node_text(values),
+        text=text or "",
         metadata={name: value for name, value in values.items() if name not in used},
         id_field=fields.id,
         text_field=text_field,
     )
-
-
-def _value(name: str, payload: Payload, values: Payload) -> Any:
-    """Return the value of a field, named as it is or by a dotted path. None where it has none."""
-    for there in (payload, values):
-        if name in there:
-            return there[name]
-    value: Any = payload
-    for step in name.split("."):
-        value = value.get(step) if isinstance(value, Mapping) else None
-    return value
-
-
-def _node_text(values: Payload) -> str:
-    try:
-        text = json.loads(values[NODE])["text"]
-    except (KeyError, TypeError, ValueError):
-        return ""
-    return text if isinstance(text, str) else ""
 
 
 def _compare(reading: _Reading, encoder: Embeds, template: str | None) -> StoredVectors:

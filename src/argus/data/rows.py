@@ -63,31 +63,14 @@ def read_rows(path: Path) -> Iterator[Row]:
         from argus.data.tables import read_rows_of
 
         yield from (Row(values, path, number) for number, values in read_rows_of(path))
-    elif suffix in (".csv", ".tsv"):
-        yield from _delimited_rows(path, "\t" if suffix == ".tsv" else ",")
-    else:
+        return
+    if suffix not in (".csv", ".tsv"):
         yield from read_json_lines(path)
-
-
-def read_json_lines(path: Path) -> Iterator[Row]:
-    """Yield the rows of JSON lines, whatever the name of the file.
-
-    Raises InputError, with the line, for a line that is no JSON object.
-    """
-    for number, line in read_lines(path):
-        if start := line.strip():
-            where, got = Location(path, number), f"broken JSON: {start[:60]}"
-            fix = "Mend or remove the line."
-            with reading(where, got, expected="one JSON object per line", fix=fix):
-                values = {**parse_json(line)}
-            yield Row(values, path, number)
-
-
-def _delimited_rows(path: Path, delimiter: str) -> Iterator[Row]:
+        return
     reader = csv.reader(
         (line for _, line in read_lines(path)),
-        delimiter=delimiter,
-        quoting=csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL,
+        delimiter="\t" if suffix == ".tsv" else ",",
+        quoting=csv.QUOTE_NONE if suffix == ".tsv" else csv.QUOTE_MINIMAL,
         strict=True,
     )
     expected = "a header, and lines of as many fields, with quotes that are closed"
@@ -106,6 +89,20 @@ def _delimited_rows(path: Path, delimiter: str) -> Iterator[Row]:
         if fields and header:
             yield Row(dict(zip(header, fields, strict=True)), path, line)
         header = header or fields
+
+
+def read_json_lines(path: Path) -> Iterator[Row]:
+    """Yield the rows of JSON lines, whatever the name of the file.
+
+    Raises InputError, with the line, for a line that is no JSON object.
+    """
+    for number, line in read_lines(path):
+        if start := line.strip():
+            where, got = Location(path, number), f"broken JSON: {start[:60]}"
+            fix = "Mend or remove the line."
+            with reading(where, got, expected="one JSON object per line", fix=fix):
+                values = {**parse_json(line)}
+            yield Row(values, path, number)
 
 
 def pick_field(row: Row, names: Sequence[str], *, what: str, option: str | None = None) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gzip
 import math
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -68,10 +68,20 @@ def read_run(path: Path) -> Run:
     and a document that a query is given twice.
     """
     check_file(path, "a TREC run file, or JSON of {query: {document: score}} or of lists of ids")
+    run: Run = {}
     if suffix_of(path) == ".json":
-        run = _read_json(path)
+        form = "{query: {document: score}}, or lists of ids, best first"
+        text = "".join(line for _, line in read_lines(path))
+        fix = "Mend the file; a TREC run must not be named .json."
+        with reading(path, "cannot be read as a run", expected=form, fix=fix):
+            for query, given in parse_json(text).items():
+                if isinstance(given, list):
+                    given = dict(zip(given, range(len(given), 0, -1), strict=True))
+                run[query] = {}
+                for doc, raw in given.items():
+                    "".join((query, doc)).encode()  # ids that nothing can write are refused
+                    run[query][doc] = _score(raw, Location(path, None, f"{query}.{doc}"))
     else:
-        run = {}
         fix = "Write one result per line; ids hold no white space."
         for where, (query, _, doc, _, raw, _) in read_columns(path, RUN_COLUMNS, fix=fix):
             documents = run.setdefault(query, {})
@@ -83,22 +93,6 @@ def read_run(path: Path) -> Run:
             documents[doc] = _score(raw, replace(where, field="score"))
     if not any(run.values()):
         raise nothing_in(path, "result", "at least one document for one query")
-    return run
-
-
-def _read_json(path: Path) -> Run:
-    form = "{query: {document: score}}, or lists of ids, best first"
-    text = "".join(line for _, line in read_lines(path))
-    fix = "Mend the file; a TREC run must not be named .json."
-    run: Run = {}
-    with reading(path, "cannot be read as a run", expected=form, fix=fix):
-        for query, given in parse_json(text).items():
-            if isinstance(given, list):
-                given = dict(zip(given, range(len(given), 0, -1), strict=True))
-            run[query] = {}
-            for doc, raw in given.items():
-                "".join((query, doc)).encode()  # ids that nothing can write are refused
-                run[query][doc] = _score(raw, Location(path, None, f"{query}.{doc}"))
     return run
 
 
@@ -245,7 +239,13 @@ def read_qrels(
     """
     columns = columns or QrelsFields()
     is_table = columns != QrelsFields() or not _is_trec(path)
-    rows = _read_table(path, columns, coerce_ids) if is_table else _read_trec(path)
+    fix = "Mend the line; a table with a header must be named .tsv or .csv."
+    rows: Iterable[tuple[str, str, int, Location]] = (
+        (query, doc, _grade(raw, replace(where, field="grade")), where)
+        for where, (query, _, doc, raw) in read_columns(path, QRELS_COLUMNS, fix=fix)
+    )
+    if is_table:
+        rows = _read_table(path, columns, coerce_ids)
     qrels: Qrels = {}
     for query, doc, grade, where in rows:
         earlier = qrels.setdefault(query, {}).setdefault(doc, grade)
@@ -265,12 +265,6 @@ def _is_trec(path: Path) -> bool:
         return path.is_file() and suffix not in FORMATS
     fields = next((line.split() for _, line in read_lines(path) if line.strip()), [])
     return len(fields) == len(QRELS_COLUMNS) and fields[-1].removeprefix("-").isdecimal()
-
-
-def _read_trec(path: Path) -> Iterator[tuple[str, str, int, Location]]:
-    fix = "Mend the line; a table with a header must be named .tsv or .csv."
-    for where, (query, _, doc, raw) in read_columns(path, QRELS_COLUMNS, fix=fix):
-        yield query, doc, _grade(raw, replace(where, field="grade")), where
 
 
 def _read_table(

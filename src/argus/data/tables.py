@@ -53,7 +53,15 @@ def read_batches(
     Raises InputError, which names the row group, for a file that cannot be read.
     """
     file = open_parquet(path, fix=fix)
-    names = _require(path, columns, file.schema_arrow, fix)
+    there = file.schema_arrow.names
+    got = next((f"two columns are called {n!r}" for n in sorted(there) if there.count(n) > 1), "")
+    lacking = next((name for name in columns or () if name not in there), None)
+    if not got and lacking is not None:
+        got = f"no column {lacking!r} among {', '.join(there)}"
+    if got:
+        where, expected = Location(path), "a whole Parquet file"
+        raise InputError(got, expected=expected, fix=fix, where=where)
+    names = None if columns is None else list(columns)
     for group in range(file.num_row_groups):
         batches = file.iter_batches(rows, row_groups=[group], columns=names)
         while True:
@@ -156,18 +164,3 @@ def _reading(path: Path, fix: str, group: int | None = None) -> AbstractContextM
     place = "" if group is None else f" in row group {group + 1}"
     what = f"cannot be read as Parquet{place}"
     return reading(Location(path), what, expected="a whole Parquet file", fix=fix)
-
-
-def _require(
-    path: Path, columns: Sequence[str] | None, schema: pa.Schema, fix: str
-) -> list[str] | None:
-    """Return the columns to read. Raises InputError for one that is missing or stands twice."""
-    names = schema.names
-    got = next((f"two columns are called {n!r}" for n in sorted(names) if names.count(n) > 1), "")
-    missing = next((name for name in columns or () if name not in names), None)
-    if not got and missing is not None:
-        got = f"no column {missing!r} among {', '.join(names)}"
-    if got:
-        where = Location(path)
-        raise InputError(got, expected="a whole Parquet file", fix=fix, where=where)
-    return None if columns is None else list(columns)

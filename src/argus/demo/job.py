@@ -202,7 +202,12 @@ def demo(
     if len(base.entities) >= MIN_SCORED:
         import_lancedb()  # the repair needs it: not to be found out after minutes of auditing
     device = encoder.device if isinstance(encoder, EncoderConfig) else None
-    config = _fitting(AuditConfig(seed=seed, device=device), len(base.entities))
+    config, n = AuditConfig(seed=seed, device=device), len(base.entities)
+    pool = max(2, n // 2)
+    if max(config.pool) > pool:  # k stays 5% of N
+        at = f"k={config.k[0]}, N={config.pool[0]}"
+        announce(f"only {n} entities: k=5% of N={pool} instead of {at}")
+        config = replace(config, k=(max(1, pool // 20),), pool=(pool,))
     folder.open()
     questions, qrels = write_sample_corpus(folder / "corpus", base)
     about = {
@@ -254,15 +259,6 @@ def repair(
         queries=questions, qrels=judgements, corpus=corpus, out=folder.path,
     )  # fmt: skip
     return blend, expansion
-
-
-def _fitting(config: AuditConfig, n: int) -> AuditConfig:
-    """Return `config` with N cut to the most that a corpus of n entities allows."""
-    pool = max(2, n // 2)
-    if max(config.pool) <= pool:
-        return config
-    announce(f"only {n} entities: k=5% of N={pool} instead of k={config.k[0]}, N={config.pool[0]}")
-    return replace(config, k=(max(1, pool // 20),), pool=(pool,))
 
 
 def ask(

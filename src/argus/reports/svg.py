@@ -99,12 +99,12 @@ def ticks(scale: Scale, settings: Part, room: float) -> list[tuple[Any, str]]:
     if settings.get("showticklabels") is False:
         return []
     if scale.kind == "category":
-        step = max(1, math.ceil(len(scale.names) * room / max(abs(scale.end - scale.start), 1)))
-        return [(name, name) for name in scale.names[::step]]
+        every = max(1, math.ceil(len(scale.names) * room / max(abs(scale.end - scale.start), 1)))
+        return [(name, name) for name in scale.names[::every]]
     values = settings.get("tickvals")
     if not values and scale.kind == "log":
-        first, last = math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high))
-        values = [10.0**p for p in range(first, last + 1)]
+        low, high = math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high))
+        values = [10.0**p for p in range(low, high + 1)]
     elif not values:
         rough = abs(scale.high - scale.low) / TICKS or 1.0
         power = 10.0 ** math.floor(math.log10(rough))

@@ -180,8 +180,7 @@ def load_endpoint(path: Path) -> EndpointSpec:
     fix = f"Check the path. A file may be two lines: preset: {presets()[0]} and url: ..."
     text = read_text(path, "a YAML file that describes an endpoint", fix)
     spec, where = yaml_file.read_spec(EndpointSpec, text, path, partial(_over_preset, path))
-    _check_request(spec, where)
-    _check_variables(spec, where)
+    _check(spec, where)
     return spec
 
 
@@ -204,8 +203,12 @@ def _over_preset(path: Path, content: yaml_file.Value) -> yaml_file.Value:
     return merged | {"set": words}
 
 
-def _check_request(spec: EndpointSpec, where: yaml_file.YamlFile) -> None:
-    """Raise InputError for placeholders that are unknown, missing or misplaced."""
+def _check(spec: EndpointSpec, where: yaml_file.YamlFile) -> None:
+    """Raise InputError for placeholders that are unknown, missing or misplaced, and for variables.
+
+    A variable has to have a value that fits the header or address. No value is shown. A query must
+    not choose the host, so that holds no placeholder.
+    """
 
     def refuse(got: str, expected: str, fix: str, *place: str) -> None:
         raise where.error(place, got, expected, fix)
@@ -225,32 +228,25 @@ def _check_request(spec: EndpointSpec, where: yaml_file.YamlFile) -> None:
     if in_header:
         expected = "it in url, parameters or body"
         refuse(f"{in_header} in a header", expected, "Move it there.", "headers")
-
-
-def _check_variables(spec: EndpointSpec, where: yaml_file.YamlFile) -> None:
-    """Refuse variables without a value, and values that fit no header or address.
-
-    No value is shown. A query must not choose the host, so that holds no placeholder.
-    """
     if missing := [name for name in spec.variables() if not os.environ.get(name)]:
         got = f"the environment variable {missing[0]} is not set"
         expected = "a value for each variable that the request names"
-        raise where.error((), got, expected, f"Set it: export {missing[0]}=...")
+        refuse(got, expected, f"Set it: export {missing[0]}=...")
     for header, text in spec.headers.items():
         if not http_retry.fits_header(_resolve(text)) or not http_retry.fits_header(header):
-            names = ", ".join(_variables(text))
+            variables = ", ".join(_variables(text))
             got = f"{header!r} holds characters that no HTTP header can, or has spaces around it"
-            fix = f"Check what {names} holds." if names else "Mend it."
-            raise where.error(("headers",), got, "printable ASCII", fix)
+            fix = f"Check what {variables} holds." if variables else "Mend it."
+            refuse(got, "printable ASCII", fix, "headers")
     host = re.split("[/?#]", spec.url.partition("://")[2], maxsplit=1)[0]
     address = fill(_resolve(spec.url), dict.fromkeys(FILLED, "1"))
     if not http_retry.is_address(address) or _placeholders(host):
-        names = ", ".join(_variables(spec.url))
+        variables = ", ".join(_variables(spec.url))
         got = repr(spec.url.rpartition("@")[2].partition("?")[0])
         expected = "an address such as http://127.0.0.1:9200/docs/_search"
         fix = f"Give scheme and host, without braces; a port is at most {http_retry.HIGHEST_PORT}."
-        fix += f" Check what {names} holds." if names else ""
-        raise where.error(("url",), got, expected, fix)
+        fix += f" Check what {variables} holds." if variables else ""
+        refuse(got, expected, fix, "url")
 
 
 @dataclass

@@ -103,7 +103,12 @@ def takes_corpus_alone(thing: Any) -> bool:
 
 def _bound(method: Callable[..., Any], shape: str) -> Call:
     """Assign a method's parameters by their names: query, depth, corpus."""
-    parameters = _parameters(method, shape)
+    signature = _signature(method)
+    if signature is None:
+        got = f"{shape} does not tell its parameters"
+        fix = "Write a function retrieve(query, k) around it."
+        raise InputError(got, expected=EXPECTED, fix=fix, where="retriever")
+    parameters = [p for p in signature if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     names = [p.name for p in parameters]
     depth = next((name for name in DEPTH if name in names), None)
     corpus = next((name for name in CORPUS if name in names), None)
@@ -138,16 +143,6 @@ def _signature(method: Callable[..., Any]) -> list[inspect.Parameter] | None:
 
 def _names(method: Callable[..., Any]) -> list[str]:
     return [p.name for p in _signature(method) or ()]
-
-
-def _parameters(method: Callable[..., Any], shape: str) -> list[inspect.Parameter]:
-    """Return the parameters but *args and **kwargs. Raises InputError if it tells none."""
-    parameters = _signature(method)
-    if parameters is None:
-        got = f"{shape} does not tell its parameters"
-        fix = "Write a function retrieve(query, k) around it."
-        raise InputError(got, expected=EXPECTED, fix=fix, where="retriever")
-    return [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
 
 
 def _method(thing: Any, name: str) -> Callable[..., Any] | None:
@@ -285,23 +280,20 @@ def named_in_file(spec: str) -> Iterator[tuple[Any, str]]:
     """
     path, name = split_spec(spec)
     with module_of(path, EXPECTED) as module:
-        thing = getattr(module, name, None) if name else _only_retriever(module, path)
-        if thing is None:
-            got, fix = f"no {name} in it", "Check the name."
-            raise InputError(got, expected=EXPECTED, fix=fix, where=path)
-        yield thing, content_hash(file_hash(path), name).hex()
-
-
-def _only_retriever(module: ModuleType, path: Path) -> Any:
-    own = {n: v for n, v in vars(module).items() if not n.startswith("_") and _retrieves(v, module)}
-    if len(own) == 1:
-        return next(iter(own.values()))
-    if not own:
-        got, expected, fix = "nothing in it that retrieves", EXPECTED, "Write one."
-    else:
-        got, expected = f"{len(own)} things in it that retrieve ({', '.join(own)})", "one"
-        fix = f"Name one: {path}:{next(iter(own))}"
-    raise InputError(got, expected=expected, fix=fix, where=path)
+        found = {n: thing for n, thing in vars(module).items() if n == name and thing is not None}
+        got, expected, fix = f"no {name} in it", EXPECTED, "Check the name."
+        if not name:
+            found = {
+                n: thing for n, thing in vars(module).items()
+                if not n.startswith("_") and _retrieves(thing, module)
+            }  # fmt: skip
+            got, fix = "nothing in it that retrieves", "Write one."
+        if len(found) > 1:
+            got, expected = f"{len(found)} things in it that retrieve ({', '.join(found)})", "one"
+            fix = f"Name one: {path}:{next(iter(found))}"
+        if len(found) != 1:
+            raise InputError(got, expected=expected, fix=fix, where=path)
+        yield next(iter(found.values())), content_hash(file_hash(path), name).hex()
 
 
 def _retrieves(value: Any, module: ModuleType) -> bool:

@@ -102,7 +102,18 @@ def open_task(spec: str | Path | Task) -> Task:
     its reader does. It also raises InputError where no question can be measured, or no relevant
     document is in the corpus.
     """
-    task = _opened(spec)
+    if isinstance(spec, Task):
+        task = spec
+    else:
+        named = parse_task_spec(spec)
+        place, is_there = named.place, named.place.exists()
+        kind = named.kind or next((k for k, (fits, *_) in READERS.items() if fits(place)), "")
+        if not kind or not is_there:
+            got = f"no task in {str(place)!r}" if is_there else "no such file or folder"
+            fix = "Name the kind, and check the path: nothing is downloaded."
+            raise refused(str(spec), got, f"KIND:PLACE, of {', '.join(READERS)}", fix)
+        _, settings, read = READERS[kind]
+        task = read(place, _config_of(settings, named))
     judged = judged_of(task).judged  # raises where no query can be measured
     known = {document.id for document in task.documents}
     gold = {id_ for query in judged.queries for id_ in judged.relevant(query)}
@@ -111,20 +122,6 @@ def open_task(spec: str | Path | Task) -> Task:
         fix = "Check that corpus and judgements belong together."
         raise refused(task.name, got, "the corpus that was judged", fix)
     return task
-
-
-def _opened(spec: str | Path | Task) -> Task:
-    if isinstance(spec, Task):
-        return spec
-    named = parse_task_spec(spec)
-    place, is_there = named.place, named.place.exists()
-    kind = named.kind or next((k for k, (fits, *_) in READERS.items() if fits(place)), "")
-    if not kind or not is_there:
-        got = f"no task in {str(place)!r}" if is_there else "no such file or folder"
-        fix = "Name the kind, and check the path: nothing is downloaded."
-        raise refused(str(spec), got, f"KIND:PLACE, of {', '.join(READERS)}", fix)
-    _, settings, read = READERS[kind]
-    return read(place, _config_of(settings, named))
 
 
 def _config_of(config: type[C], spec: TaskSpec) -> C:

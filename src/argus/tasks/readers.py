@@ -293,7 +293,15 @@ def read_bright(folder: Path, config: BrightConfig) -> Task:
         queries.append(Query(id_, text_value(row, pick_field(row, ["query"], what="query"))))
         pick_field(row, [gold], what="list of gold documents")
         qrels[id_] = dict.fromkeys(read_id_list(row, gold), 1)
-        if barred := _barred(row, known, qrels[id_]):
+        pick_field(row, [EXCLUDED_FIELD], what="list of excluded documents")
+        barred = frozenset(read_id_list(row, EXCLUDED_FIELD)) - {EXCLUDES_NOTHING}
+        if wrong := (barred - known) | barred.intersection(qrels[id_]):
+            doc = min(wrong)
+            got = f"{doc!r} is a gold document" if doc in qrels[id_] else f"{doc!r} is no document"
+            fix = "Check that examples and documents are of one domain and one setting."
+            place, expected = row.at(EXCLUDED_FIELD), "documents of the corpus that are not gold"
+            raise refused(place, got, expected, fix)
+        if barred:
             excluded[id_] = barred
         if row.values.get(ANSWER):
             answers[id_] = text_value(row, ANSWER)
@@ -304,18 +312,6 @@ def read_bright(folder: Path, config: BrightConfig) -> Task:
         answers=answers,
         files={f"examples {file.name}": file for file in examples},
     )  # fmt: skip
-
-
-def _barred(row: Row, known: set[str], gold: dict[str, int]) -> frozenset[str]:
-    pick_field(row, [EXCLUDED_FIELD], what="list of excluded documents")
-    excluded = frozenset(read_id_list(row, EXCLUDED_FIELD)) - {EXCLUDES_NOTHING}
-    wrong = next((id_ for id_ in sorted(excluded) if id_ not in known or id_ in gold), None)
-    if wrong is not None:
-        got = f"{wrong!r} is a gold document" if wrong in gold else f"{wrong!r} is no document"
-        fix = "Check that examples and documents are of one domain and one setting."
-        place, expected = row.at(EXCLUDED_FIELD), "documents of the corpus that are not gold"
-        raise refused(place, got, expected, fix)
-    return excluded
 
 
 def instruction(domain: str, unit: str) -> str:
@@ -429,7 +425,17 @@ def read_impliret(place: Path, config: ImpliretConfig) -> Task:
     Ids are those of the rows with the table's letters before them: wm-q0000 belongs to wm-d0000.
     Raises InputError naming file, row and field, and for a table in doubt.
     """
-    (part, setting), file = _table_of(place, config)
+    tables = dict(_tables(place))
+    fitting = [
+        key for key in tables
+        if config.part in ("", key[0]) and config.setting in ("", key[1])
+    ]  # fmt: skip
+    if len(fitting) != 1:
+        names = ", ".join(f"part={part},setting={setting}" for part, setting in fitting or tables)
+        got = f"{len(fitting)} tables" if fitting else "no such table"
+        expected = f"one of {names or 'A_Multi.csv, W_Multi.csv, ... T_Uni.csv'}"
+        raise refused(place, got, expected, "Name part and setting.")
+    part, setting = fitting[0]
     letters = f"{LETTERS[part]}{SETTINGS[setting]}"
     prefix = f"{part[0]}{setting[0]}"
     documents, queries, qrels = [], [], Qrels()
@@ -437,6 +443,7 @@ def read_impliret(place: Path, config: ImpliretConfig) -> Task:
     def number_of(row: Row) -> str:
         return id_value(row, pick_field(row, ["id"], what="id"), coerce=True)
 
+    file = tables[part, setting]
     for number, row in once(read_rows(file), number_of):
         query, document = f"{prefix}-q{number:0>4}", f"{prefix}-d{number:0>4}"
         for field in ("pos_document", "question"):
@@ -446,20 +453,6 @@ def read_impliret(place: Path, config: ImpliretConfig) -> Task:
         queries.append(Query(query, text_value(row, "question")))
         qrels[query] = {document: 1}
     return Task(f"impliret/{part}-{setting}", documents, queries, qrels, files={letters: file})
-
-
-def _table_of(place: Path, config: ImpliretConfig) -> tuple[tuple[str, str], Path]:
-    tables = dict(_tables(place))
-    fitting = {
-        key: file for key, file in tables.items()
-        if config.part in ("", key[0]) and config.setting in ("", key[1])
-    }  # fmt: skip
-    if len(fitting) == 1:
-        return next(iter(fitting.items()))
-    names = ", ".join(f"part={part},setting={setting}" for part, setting in fitting or tables)
-    got = f"{len(fitting)} tables" if fitting else "no such table"
-    expected = f"one of {names or 'A_Multi.csv, W_Multi.csv, ... T_Uni.csv'}"
-    raise refused(place, got, expected, "Name part and setting.")
 
 
 def _tables(place: Path) -> Iterator[tuple[tuple[str, str], Path]]:
@@ -550,24 +543,21 @@ def _evidence(row: Row, config: KiltConfig) -> Iterator[frozenset[str]]:
         if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
             got, expected = f"{parts!r:.60}", 'a list of objects, [{"wikipedia_id": "..."}, ...]'
             raise refused(row.at("output.provenance"), got, expected, "Mend or remove the line.")
-        ids = frozenset(
-            id_ for part in parts for id_ in _places(Row(part, row.file, row.line), config)
-        )
+        ids: set[str] = set()
+        for part in (Row(values, row.file, row.line) for values in parts):
+            pick_field(part, ["wikipedia_id"], what="page id")
+            page = id_value(part, "wikipedia_id", coerce=True)
+            if config.unit == PAGE:
+                ids.add(page)
+                continue
+            first, last = (part.values.get(f"{end}_paragraph_id") for end in ("start", "end"))
+            if not isinstance(first, int) or not isinstance(last, int) or not 0 <= first <= last:
+                got, where = f"paragraphs {first!r} to {last!r}", part.at("start_paragraph_id")
+                fix = "Read pages (unit=page): this data set names no paragraphs."
+                raise refused(where, got, "numbers of paragraphs, from 0", fix)
+            ids.update(f"{page}:{number}" for number in range(first, last + 1))
         if ids:
-            yield ids
-
-
-def _places(part: Row, config: KiltConfig) -> list[str]:
-    pick_field(part, ["wikipedia_id"], what="page id")
-    page = id_value(part, "wikipedia_id", coerce=True)
-    if config.unit == PAGE:
-        return [page]
-    first, last = (part.values.get(f"{end}_paragraph_id") for end in ("start", "end"))
-    if not isinstance(first, int) or not isinstance(last, int) or not 0 <= first <= last:
-        got, where = f"paragraphs {first!r} to {last!r}", part.at("start_paragraph_id")
-        fix = "Read pages (unit=page): this data set names no paragraphs."
-        raise refused(where, got, "numbers of paragraphs, from 0", fix)
-    return [f"{page}:{number}" for number in range(first, last + 1)]
+            yield frozenset(ids)
 
 
 def is_kilt(place: Path) -> bool:
