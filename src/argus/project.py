@@ -237,7 +237,16 @@ class Answers:
 def _tables(answers: Answers) -> Iterator[str]:
     """Yield a table for each command that fits the answers, in the order they would be run."""
     judging, system = _judging(answers.parts), answers.system
-    named = {**_searched(answers), **_parents(answers)}
+    retriever = answers.parts.retriever
+    named = {  # the documents and their search, with all options of both
+        "corpus": _corpus(answers),
+        **_changed(answers.columns),
+        **({"retriever": retriever} if retriever else {}),
+        **_changed(answers.asking),
+        **_opening(answers),
+        **_encoder(answers.encoder),
+        **_parents(answers),
+    }
     yield _table("doctor", "Is everything there?", {**named, **judging})
     searched = {**named, "out": REPORT}
     if store := answers.searched_store or (answers.store and str(answers.store.store)):
@@ -286,18 +295,6 @@ def _taken(values: Values, command: str) -> Values:
     """Return the values of those options that a command takes."""
     taken = takes(command)
     return {key: value for key, value in values.items() if f"--{key}" in taken}
-
-
-def _searched(answers: Answers) -> Values:
-    """Return the documents and their search, with all options of both."""
-    return {
-        "corpus": _corpus(answers),
-        **_changed(answers.columns),
-        **({"retriever": answers.parts.retriever} if answers.parts.retriever else {}),
-        **_changed(answers.asking),
-        **_opening(answers),
-        **_encoder(answers.encoder),
-    }
 
 
 def _repairs(answers: Answers) -> Iterator[str]:

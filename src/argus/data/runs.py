@@ -275,30 +275,19 @@ def _read_table(
     for row in read_rows(path):
         query = pick_field(row, queries, what="query id", option="--qrels-query-field")
         doc = pick_field(row, documents, what="document id", option="--qrels-document-field")
-        field = _grade_field(row, query, doc, columns.grade)
-        grade = _grade(field_value(row, field), row.at(field)) if field else 1
+        grades = [columns.grade] if columns.grade else [n for n in GRADE_FIELDS if n in row.values]
+        others = [n for n in row.values if n not in (query, doc, *ITERATION_FIELDS)]
+        grade = 1  # without any further column every row is relevant
+        if columns.grade or len(grades) == 1:
+            field = pick_field(row, grades, what="grade", option="--qrels-grade-field")
+            grade = _grade(field_value(row, field), row.at(field))
+        elif others:  # one may hold the grade: rows with grade 0 must not count as relevant
+            got = f"the grade may be in any of {', '.join(map(repr, grades or others))}"
+            expected = f"one column of grades, called {', '.join(GRADE_FIELDS)}"
+            fix = "Name it with --qrels-grade-field; with no such column every row is relevant."
+            raise InputError(got, expected=expected, fix=fix, where=row.at())
         query_id = id_value(row, query, coerce=coerce)
         yield query_id, id_value(row, doc, coerce=coerce), grade, row.at()
-
-
-def _grade_field(row: Row, query: str, doc: str, named: str | None) -> str | None:
-    """Return the column of the grade. None where every row is a relevant document.
-
-    named: the column that must be there. Raises InputError for other columns, of which one may
-    hold the grade: rows with grade 0 must not count as relevant.
-    """
-    if named:
-        return pick_field(row, [named], what="grade", option="--qrels-grade-field")
-    columns = [name for name in GRADE_FIELDS if name in row.values]
-    if len(columns) == 1:
-        return columns[0]
-    others = [n for n in row.values if n not in (query, doc, *ITERATION_FIELDS)]
-    if not others:
-        return None
-    got = f"the grade may be in any of {', '.join(map(repr, columns or others))}"
-    expected = f"one column of grades, called {', '.join(GRADE_FIELDS)}"
-    fix = "Name it with --qrels-grade-field; without any further column every row is relevant."
-    raise InputError(got, expected=expected, fix=fix, where=row.at())
 
 
 def grade_of(raw: Any) -> int:

@@ -281,7 +281,17 @@ def svg(figure: Figure, title: str) -> Markup:
     y = fitted(_values(traces, "y", stacks and not lies), of_y, bottom, top, from_zero=grows)
     parts = [part for _, part in legend]
     parts += _grid(x, y, of_x, of_y)
-    parts += _shapes(layout.get("shapes", []), x, y)
+    for shape in layout.get("shapes", []):
+        ends = []
+        for name, scale in (("x0", x), ("x1", x), ("y0", y), ("y1", y)):
+            value = float(shape[name])
+            at = scale.start + value * (scale.end - scale.start)
+            ends.append(at if shape.get(f"{name[0]}ref") == "paper" else scale.pixel(value))
+        x0, x1, y0, y1 = (f"{end:.1f}" for end in ends)
+        line = shape.get("line", {})
+        look = f'stroke="{_colour(line.get("color"))}" stroke-width="{line.get("width", 1)}"'
+        to = f"H{x1}V{y1}H{x0}Z" if shape["type"] == "rect" else f"L{x1} {y1}"
+        parts.append(f'<path d="M{x0} {y0}{to}" {look} fill="none"{_dashed(line)}/>')
     bases: dict[str, float] = {}
     for trace in traces:
         if trace.get("type") == "bar":
@@ -341,23 +351,6 @@ def _grid(x: Scale, y: Scale, of_x: Part, of_y: Part) -> Iterator[str]:
         turned = f'transform="translate(13 {(low + high) / 2:.1f}) rotate(-90)"'
         yield f'<text {turned} text-anchor="middle">{escape(title)}</text>'
     yield "</g>"
-
-
-def _shapes(shapes: Sequence[Part], x: Scale, y: Scale) -> Iterator[str]:
-    for shape in shapes:
-        ends = []
-        for name, scale in (("x0", x), ("x1", x), ("y0", y), ("y1", y)):
-            value = float(shape[name])
-            at = scale.start + value * (scale.end - scale.start)
-            ends.append(at if shape.get(f"{name[0]}ref") == "paper" else scale.pixel(value))
-        left, right, top, bottom = ends
-        line = shape.get("line", {})
-        look = f'stroke="{_colour(line.get("color"))}" stroke-width="{line.get("width", 1)}"'
-        look += f' fill="none"{_dashed(line)}'
-        path = f"L{right:.1f} {bottom:.1f}"
-        if shape["type"] == "rect":
-            path = f"H{right:.1f}V{bottom:.1f}H{left:.1f}Z"
-        yield f'<path d="M{left:.1f} {top:.1f}{path}" {look}/>'
 
 
 def _legend(traces: Sequence[Part], layout: Part) -> Iterator[tuple[int, str]]:

@@ -502,9 +502,23 @@ def read_kilt(place: Path, config: KiltConfig) -> Task:
     if config.knowledge is None or not config.knowledge.is_file():
         got = f"no file {config.knowledge}" if config.knowledge else "no knowledge source"
         raise refused(place, got, f"kilt:{place},knowledge=FILE", "Name the file of pages.")
-    documents = [
-        doc for row in read_json_lines(config.knowledge) for doc in _kilt_documents(row, config)
-    ]
+    documents: list[Document] = []
+    for row in read_json_lines(config.knowledge):
+        pick_field(row, ["wikipedia_id"], what="page id")
+        page = id_value(row, "wikipedia_id", coerce=True)
+        title = text_value(row, "wikipedia_title")
+        paragraphs = row.values.get("text")
+        if not isinstance(paragraphs, list) or not all(isinstance(p, str) for p in paragraphs):
+            got, fix = f"{paragraphs!r:.60}", "Check that this is a knowledge source."
+            raise refused(row.at("text"), got, "a list of paragraphs", fix)
+        texts = [paragraph.strip() for paragraph in paragraphs]
+        if config.unit == PAGE:
+            documents.append(Document(page, "\n".join(text for text in texts if text), title))
+            continue
+        for number, text in enumerate(texts):
+            if text and not (number == 0 and text == title):
+                id_, metadata = f"{page}:{number}", {"wikipedia_id": page}
+                documents.append(Document(id_, text, title, metadata))
     check_unique(documents)
     queries, qrels, evidence = [], Qrels(), {}
     for id_, row in once(read_rows(place), lambda row: topic_of(row, coerce_ids=True).query.id):
@@ -517,23 +531,6 @@ def read_kilt(place: Path, config: KiltConfig) -> Task:
         f"kilt/{place.stem.removesuffix('-kilt')}", documents, queries, qrels, KILT_METRICS,
         evidence=evidence, files={"questions": place, "knowledge": config.knowledge},
     )  # fmt: skip
-
-
-def _kilt_documents(row: Row, config: KiltConfig) -> Iterator[Document]:
-    pick_field(row, ["wikipedia_id"], what="page id")
-    page = id_value(row, "wikipedia_id", coerce=True)
-    title = text_value(row, "wikipedia_title")
-    paragraphs = row.values.get("text")
-    if not isinstance(paragraphs, list) or not all(isinstance(p, str) for p in paragraphs):
-        got, fix = f"{paragraphs!r:.60}", "Check that this is a knowledge source."
-        raise refused(row.at("text"), got, "a list of paragraphs", fix)
-    texts = [paragraph.strip() for paragraph in paragraphs]
-    if config.unit == PAGE:
-        yield Document(page, "\n".join(text for text in texts if text), title)
-        return
-    for number, text in enumerate(texts):
-        if text and not (number == 0 and text == title):
-            yield Document(f"{page}:{number}", text, title, {"wikipedia_id": page})
 
 
 def _evidence(row: Row, config: KiltConfig) -> Iterator[frozenset[str]]:
