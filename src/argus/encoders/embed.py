@@ -109,8 +109,7 @@ def embed(
     An item that the encoder rejects, or whose vector is not finite, is reported in `failures`.
     An encoder that fails for every item of a first batch raises its EncodingError instead, and an
     endpoint that refuses all texts alike an EndpointRefusal whenever it does. Vectors are stored as
-    they come, which with `SpreadEncoder` is in any order. More than LARGE_BYTES of them are
-    gathered on the disk.
+    they come, which with `SpreadEncoder` is in any order.
     """
     keys = [item.key for item in items]
     failed = {key: store.failures[key] for key in keys if key in store.failures}

@@ -32,11 +32,6 @@ VALUES, COLUMNS, ENDS = "values.f32", "columns.i32", "ends.i64"
 EMBEDDINGS = "embeddings"
 """The cache in a folder of results, or of an index."""
 KEY_BYTES = 16
-LARGE_BYTES = 2 << 30
-"""Larger results are gathered on the disk, not in memory."""
-COPIED_ROWS = 1 << 14
-"""Rows in one write to the disk."""
-_GATHERED = "gathered-*.f32"
 _shared: dict[Path, Path] = {}
 """By folder: the cache that stands in for its own."""
 
@@ -159,15 +154,6 @@ class EmbeddingStore(Store[FloatArray]):
         self._held: FloatArray = np.zeros((0, dim), np.float32)
         self._held_rows: dict[bytes, int] = {}
         super().__init__(path, fingerprint=fingerprint, dim=dim)
-        self._remove_gathered()  # of a run that was killed
-
-    def close(self) -> None:
-        """Release the lock. The store may then be opened again.
-
-        Large arrays that `gather` returned stay readable here, but their files are gone.
-        """
-        self._remove_gathered()
-        super().close()
 
     def __contains__(self, key: bytes) -> bool:
         return key in self._rows or key in self._held_rows
@@ -200,33 +186,13 @@ class EmbeddingStore(Store[FloatArray]):
         return np.array([own if row is None else n + row for row, own in rows], np.int64)
 
     def _read(self, rows: IntArray) -> FloatArray:
-        """Return some vectors.
-
-        Beyond LARGE_BYTES they are a memory-mapped, read-only file in the store's folder, which
-        is removed when the store is closed.
-        """
-
-        def copy(some: IntArray) -> FloatArray:
-            if not self._held_rows:
-                return np.asarray(self.vectors[some])
-            out = np.empty((len(some), self.dim), np.float32)
-            held = some >= len(self)
-            out[held] = self._held[some[held] - len(self)]
-            out[~held] = self.vectors[some[~held]]
-            return out
-
-        n_bytes = 4 * self.dim * len(rows)
-        if n_bytes <= LARGE_BYTES:
-            return copy(rows)
-        path = self.path / _GATHERED.replace("*", str(len(list(self.path.glob(_GATHERED)))))
-        with path.open("wb") as file:
-            for start in range(0, len(rows), COPIED_ROWS):
-                file.write(copy(rows[start : start + COPIED_ROWS]).tobytes())
-        return np.memmap(path, np.float32, "r", shape=(len(rows), self.dim))
-
-    def _remove_gathered(self) -> None:
-        for path in self.path.glob(_GATHERED):
-            path.unlink(missing_ok=True)
+        if not self._held_rows:
+            return np.asarray(self.vectors[rows])
+        out = np.empty((len(rows), self.dim), np.float32)
+        held = rows >= len(self)
+        out[held] = self._held[rows[held] - len(self)]
+        out[~held] = self.vectors[rows[~held]]
+        return out
 
     def _append_rows(self, vectors: FloatArray) -> None:
         append_bytes(self.path / VECTORS, vectors.astype("<f4").tobytes())
