@@ -1,7 +1,7 @@
 """A corpus of ten million tokens from whatever text the machine holds, and an n-gram index of it.
 
-First the shared collections, then documentation: CMake, Vim, Perl, Node, PostgreSQL, GNU info,
-/usr/share/doc, manual pages, docstrings, Rust. Paragraphs of prose, each kept once; passages of
+First the shared collections, then texts in /usr/share, at last the docstrings of Python and its
+libraries. Paragraphs of prose, each kept once; passages of
 about 100 words with the name of their file as title; files in the order of their names, so that a
 machine gives the same corpus every time. Everything is kept in the folder ARGUS_BENCH (else
 `argus-bench` in the system's folder for temporary files), never in the project.
@@ -9,9 +9,7 @@ machine gives the same corpus every time. Everything is kept in the folder ARGUS
 
 from __future__ import annotations
 
-import bz2
 import gzip
-import html
 import json
 import os
 import re
@@ -175,27 +173,18 @@ def _cut(paragraphs: Iterable[str]) -> Iterator[str]:
 
 def _sources() -> list[Source]:
     """Return where text may be; what a machine does not have gives nothing."""
-    share, rust = Path("/usr/share"), Path.home() / ".rustup/toolchains"
-    names = "wiki2 fb15k237 enwiki_excerpt hotpot100 cranfield authority/scotus authority/ghsa"
+    names = "wiki2 fb15k237 hotpot100 cranfield authority/scotus authority/ghsa"
     names += " argus620 theoremqa_theorems impliret_wknow_multi"
-    files = r"(corpus|entities|paragraphs)\.jsonl|.*articles.*\.bz2"
+    rows = r"(corpus|entities|paragraphs)\.jsonl"
     shared = [
-        Source(n.replace("/", " "), (collection(n),), files, _collection) for n in names.split()
+        Source(n.replace("/", " "), (collection(n),), rows, _collection) for n in names.split()
     ]
     plain = r".*\.(txt|rst|md|pod)(\.gz)?|README.*|NEWS\.gz|.*\.info(-\d+)?\.gz"
     libraries = tuple(Path(p) for p in [sysconfig.get_paths()["stdlib"], *site.getsitepackages()])
     return [
         *shared,
-        Source("cmake", tuple(sorted(share.glob("cmake*"))), plain, _plain),
-        Source("vim", (share / "vim",), plain, _plain),
-        Source("perl", (share / "perl", share / "perl5"), r".*\.(pod|pm)", _perl),
-        Source("node", (Path("/usr/lib/node_modules"), share / "nodejs"), r".*\.md", _plain),
-        Source("info", (share / "info",), plain, _plain),
-        Source("doc", (share / "doc",), plain, _plain),
-        Source("doc html", (share / "doc", share / "postgresql"), r".*\.html?(\.gz)?", _html),
-        Source("man", tuple(share / "man" / f"man{n}" for n in range(1, 9)), r".*", _man),
+        Source("share", (Path("/usr/share"),), plain, _plain),
         Source("docstrings", libraries, r".*\.py", _docstrings),
-        Source("rust", (rust,), r".*\.html", _html),
     ]
 
 
@@ -214,69 +203,20 @@ def _files(source: Source) -> Iterator[Path]:
 
 def _read(path: Path) -> str:
     data = path.read_bytes()
-    if path.suffix in (".gz", ".bz2"):
-        data = (gzip if path.suffix == ".gz" else bz2).decompress(data)
+    if path.suffix == ".gz":
+        data = gzip.decompress(data)
     return data.decode("utf-8", "ignore")
 
 
-def _name(path: Path) -> str:
-    return re.sub(r"(\.(gz|txt|rst|md|pod|html?|info|py|pm|\d\w*))+$", "", path.name)
-
-
 def _collection(path: Path) -> Iterator[tuple[str, str]]:
-    if path.suffix == ".bz2":
-        yield from _wikipedia(path)
-        return
     for line in _read(path).splitlines():
         row = json.loads(line)
         text = row.get("text") or row.get("paragraph") or ""
         yield str(row.get("title") or row.get("label") or ""), str(text)
 
 
-def _wikipedia(path: Path) -> Iterator[tuple[str, str]]:
-    articles = r"<title>(.*?)</title>.*?<text[^>]*>(.*?)</text>"
-    extras = r"\{\{[^{}]*\}\}|\{\|.*?\|\}|<ref[^>]*/>|<ref.*?</ref>|<[^>]*>"
-    for title, text in re.findall(articles, _read(path), re.S):
-        plain = html.unescape(html.unescape(text))
-        for _ in range(3):  # templates in templates
-            plain = re.sub(extras, " ", plain, flags=re.S)
-        plain = re.sub(r"\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]", r"\1", plain)
-        yield (
-            html.unescape(title),
-            re.sub(r"'{2,}|={2,}|^[=*#:;|!]+|\[http\S*|\]", "", plain, flags=re.M),
-        )
-
-
 def _plain(path: Path) -> Iterator[tuple[str, str]]:
-    yield _name(path), _read(path)
-
-
-def _perl(path: Path) -> Iterator[tuple[str, str]]:
-    blocks = re.findall(r"^=(?!cut)\w+.*?(?=^=cut|\Z)", _read(path), re.S | re.M)
-    yield _name(path), re.sub(r"[A-Z]<+([^<>]*)>+", r"\1", "\n\n".join(blocks))
-
-
-def _html(path: Path) -> Iterator[tuple[str, str]]:
-    text = re.sub(r"<(script|style|nav|pre)\b.*?</\1>", " ", _read(path), flags=re.S)
-    text = re.sub(r"</?(p|div|li|h\d|td|dd|dt|section|summary|details)\b[^>]*>", "\n\n", text)
-    yield _name(path), html.unescape(re.sub(r"<[^>]*>", "", text))
-
-
-def _man(path: Path) -> Iterator[tuple[str, str]]:
-    styled = re.compile(r"\.([BI]|[BIR][BIR]|Nm|Xr|Fl|Ar|Va|Dv|Em|Li)\s+(.*)")
-    lines = []
-    for line in _read(path).splitlines():
-        if line.startswith(('.\\"', "'\\\"")):
-            continue
-        if re.match(r"\.(P|PP|LP|TP|IP|HP|SH|SS|Sh|Ss|Pp|It|sp)\b", line):
-            lines.append("")
-        elif macro := styled.match(line):
-            lines.append(macro[2].replace('"', ""))
-        elif not line.startswith((".", "'")):
-            lines.append(line)
-    text = re.sub(r"\\f(\(..|\[[^\]]*\]|.)|\\[&/,|^%]|\\s[-+]?\d", "", "\n".join(lines))
-    text = re.sub(r"\\\((aq|cq|oq|dq)", "'", text).replace("\\-", "-").replace("\\e", "\\")
-    yield _name(path), re.sub(r"\\[(*](\(..|..)", " ", text)
+    yield path.name.partition(".")[0], _read(path)
 
 
 def _docstrings(path: Path) -> Iterator[tuple[str, str]]:
