@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from argus.encoders.models import choose_precision, has_bfloat16
+from argus.encoders.models import choose_precision
 
 TEXTS = [f"text {i}" for i in range(60)]
 
@@ -34,4 +34,3 @@ def test_bfloat16_is_taken_where_it_changes_no_vector(half, cosine, accepted):
 def test_without_units_it_is_not_tried():
     encoders = {"float32": Turned()}
     assert choose_precision(encoders.__getitem__, TEXTS, has_units=False)[1] == []
-    assert not has_bfloat16("mps")
