@@ -94,8 +94,8 @@ def has_bfloat16(device: str) -> bool:
     import torch
 
     if device.startswith("cuda"):
-        return torch.cuda.is_bf16_supported()
-    units = getattr(torch.cpu, "get_capabilities", dict)()  # newer than 2.6
+        return bool(torch.cuda.is_bf16_supported())
+    units: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # newer than 2.6
     return device == "cpu" and any(units.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
 
 
