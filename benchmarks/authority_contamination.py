@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from argus.authority.benchmarks.collection import Benchmark
-from argus.authority.benchmarks.judging import Judge, about, answer_of, share
+from argus.authority.benchmarks.judging import Judge, about, share
 from argus.authority.benchmarks.makers import RATES, make_finsuperqa
 from argus.authority.relation import Authority
 from argus.authority.resolution import Chains, trace
@@ -34,7 +34,7 @@ def run() -> dict[str, Any]:
 def _measure(seed: int, rates: tuple[float, float]) -> dict[str, Any]:
     benchmark = make_finsuperqa(seed=seed, contaminated=True, rates=rates)
     authority = Authority(benchmark.records, benchmark.rules)
-    judge = Judge(benchmark, lambda question, ids: answer_of(ids, question.scope, authority))
+    judge = Judge(benchmark)
     by_ticker = _by_ticker(benchmark)
     index = LexicalIndex.build(
         [record.id for record in benchmark.records],

@@ -85,8 +85,8 @@ def test_a_day_that_a_zone_left_out_is_still_not_before_itself():
 @pytest.mark.parametrize(
     ("value", "fix"),
     [
-        (20240301, 'Write it as text: "20240301"'),
-        (2024, 'Write it as text: "2024"'),
+        (20240301, 'as text, such as "20240301"'),
+        (2024, 'as text, such as "2024"'),
         (1577836800, "Write the date that it stands for"),
         (1.7e9, "Write the date that it stands for"),
         (0, "Write the date that it stands for"),

@@ -56,17 +56,19 @@ Pairs = Sequence[tuple[str, End]]  # superseded document, and one that controls 
 Found = tuple[dict[int, tuple[int | None, int | None, float | None]], dict[int, tuple[State, str]]]
 
 
-def supersessions(authority: Authority) -> Iterator[tuple[str, End]]:
-    """Yield every superseded document with each of its controllers, by id of the former.
+def supersessions(authority: Authority) -> Pairs:
+    """Return every superseded document with each of its controllers, by id of the former.
 
-    Chains are followed to their ends: of d1, d2, d3 it yields (d1, d3) and (d2, d3). Of more than
+    Chains are followed to their ends: of d1, d2, d3 there are (d1, d3) and (d2, d3). Of more than
     MAX_CONTROLLING, those by the shortest chains. So there are at most MAX_CONTROLLING per
     superseded document, and never as many as pairs of a scope. A chain holds MAX_LINKS links.
+    Raises ArgusError when nothing is superseded.
     """
     endings = Endings(authority, MAX_CONTROLLING, MAX_LINKS)
-    for id_ in sorted(authority.records):
-        if authority.in_force(id_):
-            yield from ((id_, end) for end in endings.of(id_) if end.hops)
+    ids = filter(authority.in_force, sorted(authority.records))
+    pairs = [(id_, end) for id_ in ids for end in endings.of(id_) if end.hops]
+    require_some(len(pairs), "record is superseded", "Look at what the rules found.")
+    return pairs
 
 
 def rank_targets(
@@ -85,10 +87,9 @@ def rank_targets(
         hits = known_item_search(queries[part], documents, targets[part], 1)
         ranks.append(hits.rank)
         outranking.append(hits.above)
-        first = documents[hits.top.rows[:, 0]]
-        own = documents[targets[part]]
+        first = documents[hits.top.rows[:, 0]].astype(np.float64)
         asking = queries[part].astype(np.float64)
-        divergences.append(np.einsum("ij,ij->i", asking, first.astype(np.float64) - own))
+        divergences.append(np.einsum("ij,ij->i", asking, first - documents[targets[part]]))
     divergence = np.maximum(np.concatenate(divergences), 0.0)
     return np.concatenate(ranks), np.concatenate(outranking), divergence
 
@@ -149,8 +150,11 @@ def audit_authority(
     record = Record("authority", {"k": k, **times}, opened.inputs)
     if not answerer.is_named:
         return audit_opened(opened, folder, record, encoder=encoder, k=k, store=store)
-    authority, pairs = opened.authority, _superseded_pairs(opened.authority)
-    proxies: dict[str, Found] = {}
+    authority, pairs, proxies = (
+        opened.authority,
+        supersessions(opened.authority),
+        dict[str, Found](),
+    )
     with record.timed("asking"):
         questions = [
             Query(f"{proxy} of {id_}", text)
@@ -166,14 +170,13 @@ def audit_authority(
             found, why_not = proxies.setdefault(proxy, ({}, {}))
             for i, (id_, end) in enumerate(pairs):
                 query = f"{proxy} of {id_}"
-                if query in answers.failed:
-                    why_not[i] = State.FAILED, answers.failed[query]
-                elif query not in answers.run:
-                    why_not[i] = State.NOT_APPLICABLE, f"no {proxy}"
-                else:
+                if query in answers.run:
                     ids = list(in_force(answers.run[query], authority))
-                    there = end.id in ids
-                    found[i] = (ids.index(end.id) + 1 if there else None), None, None
+                    found[i] = (ids.index(end.id) + 1 if end.id in ids else None), None, None
+                elif query in answers.failed:
+                    why_not[i] = State.FAILED, answers.failed[query]
+                else:
+                    why_not[i] = State.NOT_APPLICABLE, f"no {proxy}"
     asking_part = {"retriever": note_of(name, answers), "queries": len(questions)}
     return _write(opened, folder, record, pairs, proxies, k, None, asking_part)
 
@@ -191,7 +194,7 @@ def audit_opened(
 
     record: manifest entry of the run. Raises ArgusError when nothing is superseded.
     """
-    authority, pairs = opened.authority, _superseded_pairs(opened.authority)
+    authority, pairs = opened.authority, supersessions(opened.authority)
     ids = sorted(id_ for id_ in authority.records if authority.in_force(id_))
     texts = {id_: authority.records[id_].document.content for id_ in ids}
     texts = {id_: text for id_, text in texts.items() if text.strip()}
@@ -231,12 +234,6 @@ def audit_opened(
     return _write(opened, folder, record, pairs, proxies, k, cut, {})
 
 
-def _superseded_pairs(authority: Authority) -> Pairs:
-    pairs = list(supersessions(authority))
-    require_some(len(pairs), "record is superseded", "Look at what the rules found.")
-    return pairs
-
-
 def _proxy_texts(pairs: Pairs, authority: Authority, proxy: str) -> dict[str, str]:
     """Return the title or text of every superseded document that has one, by id."""
     records = [authority.records[id_] for id_ in dict.fromkeys(id_ for id_, _ in pairs)]
@@ -255,46 +252,61 @@ def _write(
     asking: Mapping[str, Any],
 ) -> AuthorityAuditResult:
     """Write table, summary, manifest and report."""
-    found = _pair_table(pairs, proxies, opened.authority, k)
-    states = Counter(found["state"].to_pylist())
+    rows: list[dict[str, Any]] = []
+    for i, (id_, end) in enumerate(pairs):
+        older, newer = opened.authority.records[id_], opened.authority.records[end.id]
+        why = [why_not[i] for _, why_not in proxies.values() if i in why_not]
+        failed = any(state is State.FAILED for state, _ in why)
+        state = State.FAILED if failed else State.NOT_APPLICABLE
+        row: dict[str, Any] = {
+            "superseded": older.id, "controlling": newer.id,
+            "superseded_title": older.title, "controlling_title": newer.title,
+            "types": f"{older.type} → {newer.type}", "rule": end.chain[0].rule, "hops": end.hops,
+            "chain": describe(end.chain),
+            "state": str(State.MEASURED if len(why) < len(proxies) else state),
+            "reason": "; ".join(dict.fromkeys(reason for _, reason in why)),
+        }  # fmt: skip
+        for proxy, (found, why_not) in proxies.items():
+            rank, n_plus, divergence = found.get(i, (None, None, None))
+            reachable = None if i in why_not else rank is not None and rank <= k
+            values = (rank, n_plus, divergence, reachable)
+            names = (f"{proxy}_{name}" for name in _OF_PROXY)
+            row |= zip(names, values, strict=True)
+        rows.append(row)
+    states = Counter(row["state"] for row in rows)
     summary: dict[str, Any] = {
         "k": k,
         "documents": {
             "total": len(opened.authority),
-            "superseded": len(found["superseded"].unique()),
-            "pairs": len(found),
+            "superseded": len({id_ for id_, _ in pairs}),
+            "pairs": len(pairs),
             "measured": states[State.MEASURED],
             "failed": states[State.FAILED],
             "not applicable": states[State.NOT_APPLICABLE],
         },
-        "proxies": {proxy: _summarise(found, proxy, k) for proxy in PROXIES},
+        "proxies": {proxy: _summarise(rows, proxy, k) for proxy in PROXIES},
         "relation": opened.summary(),
         "text_window": text_window,
         **asking,
     }
-    folder.write_table("authority", found, csv=True)
+    table = pa.Table.from_pylist(rows, schema=_SCHEMA)
+    folder.write_table("authority", table, csv=True)
     folder.write_results("authority", summary, record.manifest(summary["documents"]))
-    return AuthorityAuditResult(folder.path, write_report(folder.path), summary, found)
+    return AuthorityAuditResult(folder.path, write_report(folder.path), summary, table)
 
 
-_SCHEMA = pa.schema(
-    [
-        (name, pa.string())
-        for name in (
-            "superseded", "controlling", "superseded_title", "controlling_title", "types", "rule",
-            "chain", "state", "reason",
-        )
-    ]
-    + [("hops", pa.int64())]
-    + [
-        (f"{proxy}_{name}", kind)
-        for proxy in PROXIES
-        for name, kind in (
-            ("rank", pa.int64()), ("n_plus", pa.int64()), ("divergence", pa.float64()),
-            ("reachable", pa.bool_()),
-        )
-    ]
+_OF_PROXY = {
+    "rank": pa.int64(), "n_plus": pa.int64(), "divergence": pa.float64(), "reachable": pa.bool_(),
+}  # fmt: skip
+_TEXTS = (
+    "superseded", "controlling", "superseded_title", "controlling_title", "types", "rule", "chain",
+    "state", "reason",
 )  # fmt: skip
+_SCHEMA = pa.schema(
+    dict.fromkeys(_TEXTS, pa.string())
+    | {"hops": pa.int64()}
+    | {f"{proxy}_{name}": kind for proxy in PROXIES for name, kind in _OF_PROXY.items()}
+)
 """One row per superseded document and document that controls it.
 
 superseded, controlling: id of the document.
@@ -310,47 +322,14 @@ title_reachable, text_reachable: whether it is in the top k.
 """
 
 
-def _pair_table(
-    pairs: Pairs, proxies: Mapping[str, Found], authority: Authority, k: int
-) -> pa.Table:
-    """Return one row per superseded document and document that controls it."""
-    columns: dict[str, list[Any]] = {name: [] for name in _SCHEMA.names}
-    for i, (id_, end) in enumerate(pairs):
-        older, newer = authority.records[id_], authority.records[end.id]
-        more = end.hops - len(end.chain)
-        rest = f", and by {more:,} more up to {end.id!r}" if more else ""
-        why = [why_not[i] for _, why_not in proxies.values() if i in why_not]
-        failed = any(state is State.FAILED for state, _ in why)
-        state = State.FAILED if failed else State.NOT_APPLICABLE
-        row: dict[str, Any] = {
-            "superseded": older.id, "controlling": newer.id,
-            "superseded_title": older.title, "controlling_title": newer.title,
-            "types": f"{older.type} → {newer.type}", "rule": end.chain[0].rule, "hops": end.hops,
-            "chain": describe(end.chain) + rest,
-            "state": str(State.MEASURED if len(why) < len(proxies) else state),
-            "reason": "; ".join(dict.fromkeys(reason for _, reason in why)),
-        }  # fmt: skip
-        for proxy, (found, why_not) in proxies.items():
-            rank, n_plus, divergence = found.get(i, (None, None, None))
-            row |= {
-                f"{proxy}_rank": rank, f"{proxy}_n_plus": n_plus,
-                f"{proxy}_divergence": divergence,
-                f"{proxy}_reachable": None if i in why_not else rank is not None and rank <= k,
-            }  # fmt: skip
-        for name, value in row.items():
-            columns[name].append(value)
-    return pa.Table.from_pydict(columns, schema=_SCHEMA)
-
-
-def _summarise(found: pa.Table, proxy: str, k: int) -> dict[str, Any]:
+def _summarise(rows: Sequence[Mapping[str, Any]], proxy: str, k: int) -> dict[str, Any]:
     """Return the figures of one proxy. Of several controlling documents the best counts."""
-    names = ("rank", "n_plus", "divergence", "reachable")
-    columns = (found[name].to_pylist() for name in ("superseded", *(f"{proxy}_{n}" for n in names)))
     best: dict[str, tuple[int, int, float]] = {}
-    for id_, rank, n_plus, divergence, reachable in zip(*columns, strict=True):
+    for row in rows:
+        rank, n_plus, divergence, reachable = (row[f"{proxy}_{name}"] for name in _OF_PROXY)
         if reachable is not None:
             own = BEYOND if rank is None else rank, n_plus or 0, divergence or 0.0
-            best[id_] = min(best.get(id_, own), own)
+            best[row["superseded"]] = min(best.get(row["superseded"], own), own)
     if not best:
         return {"documents": 0}
     ranks = np.array([rank for rank, _, _ in best.values()])
@@ -360,7 +339,7 @@ def _summarise(found: pa.Table, proxy: str, k: int) -> dict[str, Any]:
         "documents": len(ranks), "reachable": share, "low": float(low), "high": float(high),
         "first": float((ranks == 1).mean()),
     }  # fmt: skip
-    if found[f"{proxy}_n_plus"].null_count < len(found):  # a retriever's lists do not tell
+    if any(row[f"{proxy}_n_plus"] is not None for row in rows):  # a retriever's lists do not tell
         figures["mean_divergence"] = float(np.mean([d for _, _, d in best.values()]))
         figures["median_outranking"] = float(np.median([n for _, n, _ in best.values()]))
     return figures

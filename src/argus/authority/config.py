@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -117,8 +117,10 @@ class ScoreConfig(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HarmSettings(Settings):
-    """Contexts to compare, whoever answers. seed: of a benchmark that is made.
+class HarmConfig(Settings):
+    """Contexts to compare, the model that answers, and the judge. None judges by the model.
+
+    seed: of a benchmark that is made.
 
     Attributes:
         systems: Answer also from what this system serves; may be given again.
@@ -133,22 +135,9 @@ class HarmSettings(Settings):
     max_chars: Annotated[int, Ge(1_000)] = 24_000
     first: Annotated[int | None, Ge(1)] = None
     seed: Seed = 0
+    model: AnyModel | None = None
+    judge: AnyModel | None = None
 
     def by(self, model: AnyModel, judge: AnyModel | None) -> HarmConfig:
         """Return these settings with a model that answers and one that judges."""
-        values = {f.name: getattr(self, f.name) for f in fields(HarmSettings)}
-        return HarmConfig(model=model, judge=judge, **values)
-
-
-@dataclass(frozen=True, kw_only=True)
-class HarmConfig(HarmSettings):
-    """Contexts to compare, the model that answers, and the judge. None judges by the model."""
-
-    model: AnyModel
-    judge: AnyModel | None = None
-
-    def described(self) -> dict[str, object]:
-        """Return the settings that change the outcome: no secret, no pace, no budget."""
-        values: dict[str, object] = {f.name: getattr(self, f.name) for f in fields(HarmSettings)}
-        models = {"model": self.model.identity, "judge": (self.judge or self.model).identity}
-        return values | {"systems": list(self.systems)} | models
+        return replace(self, model=model, judge=judge)

@@ -13,13 +13,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from argus.authority.domains import Domain, load_domain
 from argus.authority.opening import authority_of, read_edges
 from argus.authority.rules import Edge, Record, located
-from argus.authority.times import Moment
 from argus.data.rows import id_value, pick_field, read_rows, text_value
 from argus.data.tables import as_written, harmless
 from argus.data.writing import replacing, write_jsonl
@@ -208,12 +208,27 @@ def find_evidence(records: Sequence[Record]) -> dict[Pair, tuple[str, list[str]]
         for other, forward, doubt, sentence in find_statements(text, namings):
             pair = (record.id, other) if forward else (other, record.id)
             found[pair]["stated with doubt" if doubt else "stated"].append(sentence)
-    for newer, older, kind in _titled_alike(records):
-        found[newer.id, older.id][kind].append(f"{older.title!r}, then {newer.title!r}")
+    families: defaultdict[Pair, list[tuple[Record, tuple[int, ...]]]] = defaultdict(list)
+    for record in records:
+        stem, numbers = split_title(record.title)
+        if len(stem) >= MIN_STEM:
+            families[record.type, stem].append((record, numbers))
+    for family in families.values():  # one title: by version numbers where they differ, or time
+        alike = permutations(family, 2) if len(family) <= MAX_TITLES else ()
+        for (newer, numbers), (older, others) in alike:
+            if numbers and others and numbers != others:
+                kind = "newer version" if numbers > others else ""
+            else:
+                is_later = older.time and newer.time and older.time.before(newer.time)
+                kind = "same title" if is_later else ""
+            if kind:
+                found[newer.id, older.id][kind].append(f"{older.title!r}, then {newer.title!r}")
     ranked = {
         pair: next(rank for rank, kind in enumerate(KINDS) if kind in kinds)
         for pair, kinds in found.items()
-        if _may_supersede(by_id[pair[0]].time, by_id[pair[1]].time)
+        if not (later := by_id[pair[0]].time)
+        or not (earlier := by_id[pair[1]].time)
+        or not (later == earlier or later.before(earlier))  # CAR Def. 1
     }
     result: dict[Pair, tuple[str, list[str]]] = {}
     for pair in sorted(ranked, key=lambda pair: (ranked[pair], pair)):
@@ -222,34 +237,6 @@ def find_evidence(records: Sequence[Record]) -> dict[Pair, tuple[str, list[str]]
             pieces = [text for kind in KINDS for text in dict.fromkeys(found[pair].get(kind, ()))]
             result[pair] = KINDS[ranked[pair]], pieces[:MAX_PIECES]
     return result
-
-
-def _may_supersede(newer: Moment | None, older: Moment | None) -> bool:
-    """Return True unless the times of two records forbid it (CAR Def. 1)."""
-    if newer is None or older is None:
-        return True
-    return newer != older and not newer.before(older)
-
-
-def _is_before(first: Record, second: Record) -> bool:
-    return first.time is not None and second.time is not None and first.time.before(second.time)
-
-
-def _titled_alike(records: Iterable[Record]) -> Iterator[tuple[Record, Record, str]]:
-    """Yield newer and older record of one title: by version numbers where they differ, or time."""
-    families: defaultdict[Pair, list[tuple[Record, tuple[int, ...]]]] = defaultdict(list)
-    for record in records:
-        stem, numbers = split_title(record.title)
-        if len(stem) >= MIN_STEM:
-            families[record.type, stem].append((record, numbers))
-    for family in families.values():
-        for newer, numbers in family if len(family) <= MAX_TITLES else ():
-            for older, others in family:
-                if numbers and others and numbers != others:
-                    if numbers > others:
-                        yield newer, older, "newer version"
-                elif _is_before(older, newer):
-                    yield newer, older, "same title"
 
 
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
@@ -281,28 +268,21 @@ class Naming(NamedTuple):
 
 _REMARK = re.compile(r"(?<!\s)\s*\([^()]*\)\s*$")
 _VERSUS = re.compile(r"^.+? v\.? \S+")
-_DOTTED = re.compile(r"[A-Za-z_]\w{0,99}(?:\.[A-Za-z_]\w{0,99})+")
 _PLAIN = re.compile(r"[a-z]+|\d+|[A-Z][a-z]+")  # a word that would be found everywhere
-_INNER = re.compile(
-    r"(?<![\w.])(?:(?<=`)|(?<=use )|(?<=Use )|(?<=by )|(?<=of ))?[A-Za-z_][\w.]*\w(?:\(\))?"
-)
-_CODE = re.compile(r"[._]|[a-z][A-Z]|\(\)$")
 
 
 class RecordNames:
     """Find the names of records in texts. Case counts.
 
     Full names are the id, the title without a remark in brackets, the start of a case's title
-    ("Adkins v. Children's") and the values of the scope. Inside the containers of a dotted id
-    ("smtpd.MailmanProxy.run") the rest of it is one, too ("run()"). Short names are capitalised
-    words of a title. A name that several other records share names none of them, except a short
-    name of the one record among them that the text also names in full.
+    ("Adkins v. Children's") and the values of the scope. Short names are capitalised words of a
+    title. A name that several other records share names none of them, except a short name of the
+    one record among them that the text also names in full.
     """
 
     def __init__(self, records: Sequence[Record]) -> None:
         from ahocorasick_rs import AhoCorasick
 
-        self._ids = {record.id for record in records}
         owners: defaultdict[str, set[str]] = defaultdict(set)
         short: defaultdict[str, set[str]] = defaultdict(set)
         for record in records:
@@ -312,10 +292,9 @@ class RecordNames:
             for name in (record.id, title, *values, versus[0].rstrip(",;") if versus else ""):
                 if len(name) >= MIN_NAME and not _PLAIN.fullmatch(name):
                     owners[name].add(record.id)
-            if not _DOTTED.fullmatch(record.id):
-                for word in re.findall(r"[^\W\d_][\w'’-]*", title):
-                    if len(word) >= MIN_NAME and word[0].isupper():
-                        short[word].add(record.id)
+            for word in re.findall(r"[^\W\d_][\w'’-]*", title):
+                if len(word) >= MIN_NAME and word[0].isupper():
+                    short[word].add(record.id)
         self._owners = {name: (ids, name in owners) for name, ids in (short | owners).items()}
         self._names = list(self._owners)
         self._finder = AhoCorasick(self._names or ["\0"])
@@ -324,16 +303,13 @@ class RecordNames:
         """Return the places where a text of `record` names other records. None overlap."""
         text = without_surrogates(text)
         places = self._finder.find_matches_as_indexes(text, overlapping=True)
-        namings = [*self._find_inner(record, text)]
-        covered = {place for naming in namings for place in range(naming.start, naming.end)}
+        namings: list[Naming] = []
         ambiguous: list[tuple[set[str], int, int]] = []
         for number, start, end in leftmost_longest(
             match for match in places if is_whole_word(text, match[1], match[2])
         ):
             owners, is_full = self._owners[self._names[number]]
             others = owners - {record.id}
-            if start in covered:
-                continue
             if len(others) == 1:
                 namings.append(Naming(next(iter(others)), start, end, is_full))
             elif not is_full:
@@ -345,22 +321,6 @@ class RecordNames:
             if len(owners & named) == 1
         ]
         return sorted(namings, key=lambda naming: naming.start)
-
-    def _find_inner(self, record: Record, text: str) -> Iterator[Naming]:
-        """Yield names inside the containers of a dotted id, the innermost container first."""
-        if not _DOTTED.fullmatch(record.id):
-            return
-        parts = record.id.split(".")
-        scopes = [".".join(parts[:n]) for n in range(len(parts) - 1, 0, -1)]
-        for match in _INNER.finditer(text):
-            before = text[max(0, match.start() - 4) : match.start()].lower()
-            if not (_CODE.search(match[0]) or before == "use " or before.endswith(("`", "'"))):
-                continue
-            name = match[0].removesuffix("()")
-            ids = [*(f"{scope}.{name}" for scope in scopes), name]
-            id_ = next((id_ for id_ in ids if id_ in self._ids), None)
-            if id_ is not None and id_ != record.id:
-                yield Naming(id_, match.start(), match.end(), True)
 
 
 _END = re.compile(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, tzinfo
@@ -19,7 +19,6 @@ from zoneinfo import ZoneInfo
 
 from argus.errors import InputError, Location
 
-_DAYS = {"%d", "%j"}
 _TIMES = re.compile(r"%[HIMSfpzZ]")
 _KNOWN = re.compile(r"%[YymbBdHIMSfpzZaAj%]")
 
@@ -32,17 +31,9 @@ def date_form(form: str) -> str:
         raise ValueError(f"{form!r} has the unknown part {unknown[at : at + 2]!r}")
     if "%Y" not in form and "%y" not in form:
         raise ValueError(f"{form!r} has no year")
-    if _TIMES.search(form) and not any(day in form for day in _DAYS):
+    if _TIMES.search(form) and not re.search("%[dj]", form):
         raise ValueError(f"{form!r} has a time of day and no day")
     return form
-
-
-def read_form(text: str, forms: Iterable[str]) -> tuple[datetime, str] | None:
-    """Return the date in the first form that fits, and the form. None where none does."""
-    for form in forms:
-        with suppress(ValueError):
-            return datetime.strptime(text, form), form
-    return None
 
 
 FOREVER = 2**63 - 1  # microseconds since 1970, later than any moment
@@ -95,20 +86,15 @@ def parse_moment(
     if value is None or value == "":
         return None
     cause: Exception | None = None
+    why, fix = "", "Mend it, leave the time out, or name its form in the domain file (`dates`)."
     try:
-        interval = _formed(value, zone, forms) or _parse(value, zone)
+        interval = _parse(value, zone, forms)
+        if interval is not None:
+            return Moment(*interval, str(value))
     except (ValueError, OverflowError) as error:
-        interval, cause = None, error
-    if interval is not None:
-        return Moment(*interval, str(value))
-    why = "" if cause is None else f" ({cause})"
-    fix = "Mend it, or leave the time out."
+        why, cause = f" ({error})", error
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        why = f" is a number{why}"
-        is_date = _COMPACT.fullmatch(str(value)) or _PARTIAL.fullmatch(str(value))
-        fix = f'Write it as text: "{value}".' if is_date else "Write the date that it stands for."
-    elif not forms:
-        fix = "Mend it, leave the time out, or name its form in the domain file (`dates`)."
+        why, fix = " is a number", f'Write the date that it stands for as text, such as "{value}".'
     expected = f"{_EXPECTED}, or as {', '.join(forms)}" if forms else _EXPECTED
     raise InputError(f"{value!r}{why}", expected=expected, fix=fix, where=where) from cause
 
@@ -123,50 +109,35 @@ def zone_named(name: str, where: Location | str | None = None) -> tzinfo:
         raise InputError(f"time zone {name!r}", expected=expected, fix=fix, where=where) from error
 
 
-def _formed(value: object, zone: tzinfo, forms: Sequence[str]) -> tuple[int, int] | None:
-    """Return the interval of a text in one of the forms. None where it is in none."""
-    reading = read_form(value.strip(), forms) if forms and isinstance(value, str) else None
-    if reading is None:
-        return None
-    day, form = reading
-    if _TIMES.search(form):
-        return _point(day, zone)
-    month = day.month if any(part in form for part in ("%m", "%b", "%B", "%j")) else None
-    has_day = any(part in form for part in _DAYS)
-    return _partial(day.year, month, day.day if has_day else None, zone=zone)
-
-
-def _parse(value: object, zone: tzinfo) -> tuple[int, int] | None:
+def _parse(value: object, zone: tzinfo, forms: Sequence[str]) -> tuple[int, int] | None:
+    """Return the interval of a date, a time or a text. None where it is none of them."""
     if isinstance(value, datetime):
         return _point(value, zone)
     if isinstance(value, date):
         return _days(value, value, zone)
-    if not isinstance(value, str):
+    if not isinstance(value, str) or _WEEK.fullmatch(value.strip()):
         return None
     text = value.strip()
-    if _WEEK.fullmatch(text):
-        return None
+    for form in (*forms, *(_IN_WORDS if _WORD.search(text) else ())):
+        with suppress(ValueError):
+            point = datetime.strptime(text, form)
+            if _TIMES.search(form):
+                return _point(point, zone)
+            month = point.month if re.search("%[mbBj]", form) else None
+            return _partial(
+                point.year, month, point.day if re.search("%[dj]", form) else None, zone
+            )
     if _COMPACT.fullmatch(text):
         text = f"{text[:4]}-{text[4:6]}-{text[6:]}"
-    partial = _PARTIAL.fullmatch(text)
-    if partial:
-        return _partial(*(int(part) if part else None for part in partial.groups()), zone=zone)
-    for form in _IN_WORDS if _WORD.search(text) else ():
-        try:
-            day = datetime.strptime(text, form).date()
-        except ValueError:
-            continue
-        return _days(day, day, zone) if "%d" in form else _partial(day.year, day.month, zone=zone)
+    if partial := _PARTIAL.fullmatch(text):
+        year, month, day = (int(part) if part else None for part in partial.groups())
+        return _partial(year or 0, month, day, zone)
     return _point(datetime.fromisoformat(text), zone)
 
 
-def _partial(
-    year: int | None, month: int | None = None, day: int | None = None, *, zone: tzinfo
-) -> tuple[int, int]:
-    first = date(year or 0, month or 1, day or 1)
-    last_month = month or 12
-    last = date(first.year, last_month, day or monthrange(first.year, last_month)[1])
-    return _days(first, last, zone)
+def _partial(year: int, month: int | None, day: int | None, zone: tzinfo) -> tuple[int, int]:
+    first, last_month = date(year, month or 1, day or 1), month or 12
+    return _days(first, date(year, last_month, day or monthrange(year, last_month)[1]), zone)
 
 
 def _days(first: date, last: date, zone: tzinfo) -> tuple[int, int]:

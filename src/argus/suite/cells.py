@@ -69,9 +69,9 @@ def score_authority(
     """
     if task.benchmark is None:
         return {}, {}
-    from argus.authority.benchmarks.judging import Judge, reader_of
+    from argus.authority.benchmarks.judging import Judge
 
-    judge, last = Judge(task.benchmark, reader_of(task.benchmark)), min(k, SERVED)
+    judge, last = Judge(task.benchmark), min(k, SERVED)
     by_query: dict[str, dict[str, float]] = {}
     columns: dict[str, list[float]] = {}
     for question in task.benchmark.questions:

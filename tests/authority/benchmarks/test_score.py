@@ -8,7 +8,7 @@ import pytest
 
 from argus.authority.benchmarks import makers
 from argus.authority.benchmarks.collection import Benchmark, Question
-from argus.authority.benchmarks.judging import Judge, Outcome, answer_of, score, summarise
+from argus.authority.benchmarks.judging import Judge, Outcome, score, summarise
 from argus.authority.benchmarks.systems import SYSTEMS, Bench
 from argus.authority.rules import Edge, Record
 from argus.data.types import State
@@ -58,12 +58,12 @@ def finance() -> Benchmark:
 @pytest.fixture(scope="module")
 def by_system(finance):
     bench = Bench(finance, k=5)
-    judge = Judge(finance, lambda q, ids: answer_of(ids, q.scope, bench.relation))
+    judge = Judge(finance)
     names = ("bm25", "tfidf", "probe", "latest-okapi", "two-stage-bm25", "oracle")
     found = {}
     for name in names:
         system = SYSTEMS[name]
-        closure = None if system.closure is None else system.closure(bench)
+        closure = system.closure(bench)
         found[name] = score(finance, system.run(bench), judge, k=5, closure=closure)
     return found
 

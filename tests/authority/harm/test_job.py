@@ -3,7 +3,7 @@
 import pyarrow.parquet as pq
 import pytest
 
-from argus.authority.config import HarmSettings
+from argus.authority.config import HarmConfig
 from argus.authority.harm import measure_harm
 from argus.llm import ChatConfig
 from tests.support.harm import N, faithful, is_judging, made
@@ -15,7 +15,7 @@ def harm(endpoint, tmp_path):
 
     def run(benchmark=None, out="out", **settings):
         model = ChatConfig(model="m", base_url=endpoint.url, attempts=1, backoff_s=0)
-        config = HarmSettings(**{"k": 1} | settings).by(model, None)
+        config = HarmConfig(**{"k": 1} | settings).by(model, None)
         return measure_harm(benchmark or made(), config=config, out=tmp_path / out, encoder=None)
 
     return run

@@ -48,11 +48,6 @@ class Question:
     answer: str = ""
     hop: str = ""
 
-    @property
-    def has_derivable_answer(self) -> bool:
-        """True if it has an answer and the scope to derive one in. Else Theorem 4 judges."""
-        return bool(self.answer and self.scope)
-
 
 @dataclass(frozen=True)
 class Benchmark:

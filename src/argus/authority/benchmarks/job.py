@@ -21,14 +21,15 @@ import pyarrow as pa
 
 from argus.authority.benchmarks.collection import Benchmark, write_benchmark
 from argus.authority.benchmarks.judging import (
+    BY_ANSWERS,
+    BY_CONDITIONS,
     Judge,
     Outcome,
     Scored,
     question_table,
-    reader_of,
     score,
     share,
-    summarise_results,
+    summarise,
 )
 from argus.authority.benchmarks.makers import make_benchmark, open_benchmark
 from argus.authority.benchmarks.systems import Bench, Okapi, choose, okapi_words
@@ -48,7 +49,7 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, open_encoder
 from argus.progress import progress
 from argus.reports import write_report
-from argus.reports.section import MAX_ROWS, Section, Table, table
+from argus.reports.section import MAX_ROWS, Section, table
 from argus.retrievers.config import NAMES
 from argus.retrievers.names import input_path
 from argus.retrievers.opening import Answerer, answers_of
@@ -68,7 +69,10 @@ SHARES = {
 class ScoreResult(Result):
     """Scores of the systems. The folder holds all of them, too.
 
-    summary: as `summarise_results` returns it.
+    summary.benchmark: its name, and numbers of records, questions, edges and rules.
+    summary.tca_by: questions by how TCA is judged: by answers, or by Theorem 4.
+    summary.encoder: fingerprint of the encoder, or its substitute.
+    summary.systems: of each its name, about (what it does), and what `summarise` returns.
     table: one row per system and question.
     """
 
@@ -133,7 +137,7 @@ def score_systems(
     }  # fmt: skip
     own = input_path(retriever)
     record = Record(SECTION, settings, files | {"retriever": own})
-    judge = Judge(made, reader_of(made))
+    judge = Judge(made)
     results: dict[tuple[str, str], Sequence[Scored]] = {}
     if retriever is not None:
         questions = [Query(question.id, question.text) for question in made.questions]
@@ -160,13 +164,26 @@ def score_systems(
             advance = stack.enter_context(progress("scoring", len(systems)))
             for system in systems:
                 start = time.perf_counter()
-                closure = None if system.closure is None else system.closure(bench)
-                scored = score(made, system.run(bench), judge, k=config.k, closure=closure)
+                outcomes, closure = system.run(bench), system.closure(bench)
+                scored = score(made, outcomes, judge, k=config.k, closure=closure)
                 results[system.name, system.about] = scored
                 record.timings_s[system.name] = round(time.perf_counter() - start, 2)
                 advance(1)
-    fingerprint = record.encoder["fingerprint"]
-    summary = summarise_results(made, results, k=config.k, encoder=fingerprint)
+    answered = sum(bool(question.answer and question.scope) for question in made.questions)
+    by = {BY_ANSWERS: answered, BY_CONDITIONS: len(made.questions) - answered}
+    summary = {
+        "benchmark": {
+            "name": made.name, "records": len(made.records), "questions": len(made.questions),
+            "edges": len(made.edges), "rules": len(made.rules),
+        },
+        "k": config.k,
+        "tca_by": {name: n for name, n in by.items() if n},
+        "encoder": record.encoder["fingerprint"],
+        "systems": [
+            {"name": name, "about": about, **summarise(scored)}
+            for (name, about), scored in results.items()
+        ],
+    }  # fmt: skip
     answers = question_table(results)
     folder.write_table(TABLE, answers, csv=True)
     counts = {"questions": len(made.questions), "systems": len(results)}
@@ -219,11 +236,8 @@ def section(folder: Path, scoring: Mapping[str, Any]) -> Section:
         tables["scoring_hops"] = table(
             columns,
             [
-                [
-                    system["name"],
-                    *(_value((system["hops"].get(hop) or {}).get("tca")) for hop in hops),
-                ]
-                for system in systems
+                [s["name"], *(_value(s["hops"].get(hop, {}).get("tca")) for hop in hops)]
+                for s in systems
             ],
         )
     if staged := [system for system in systems if system["factors"]]:
@@ -236,7 +250,22 @@ def section(folder: Path, scoring: Mapping[str, Any]) -> Section:
             shares = [_value(of[name]) for name in ("anchor", "chain", "frontier")]
             rows.append([system["name"], *shares, of["product"], of["tca_without"]])
         tables["scoring_factors"] = table(columns, rows)
-    tables["scoring_questions"] = _questions(folder)
+    wrong = [r for r in read_table(folder / f"{TABLE}.parquet").to_pylist() if not r["tca"]]
+    faulty: list[list[object]] = []
+    for row in wrong[:MAX_ROWS]:
+        faults = {
+            "wrong answer": row["answer_correct"] is False,
+            "controlling document not served": not row["controlling_hit"],
+            "a superseder ignored": not row["no_ignored_superseder"],
+        }
+        why = ", ".join(fault for fault, is_there in faults.items() if is_there)
+        if row["state"] == State.FAILED:
+            why = f"failed: {row['reason']}"
+        names = ("system", "question", "hop", "served", "gold")
+        cells = [row[name] or "" for name in names]
+        faulty.append([*cells, why or "part of the frontier not served"])
+    heads = ("system", "question", "hop", "served", "gold", "what was wrong")
+    tables["scoring_questions"] = table(dict.fromkeys(heads, "text"), faulty, total=len(wrong))
     tca_of = {s["name"]: s["overall"]["tca"]["value"] for s in systems if s["overall"]["tca"]}
     brief = "every question failed"
     if tca_of:
@@ -244,29 +273,6 @@ def section(folder: Path, scoring: Mapping[str, Any]) -> Section:
         of_all = f"{about['name']}, {about['questions']:,} questions"
         brief = f"{of_all}: TCA@{scoring['k']} up to {tca_of[best]:.3f} ({best})"
     return Section({}, tables, brief)
-
-
-def _questions(folder: Path) -> Table:
-    """List questions on which a system failed TCA, or failed to answer."""
-    wrong = [r for r in read_table(folder / f"{TABLE}.parquet").to_pylist() if not r["tca"]]
-    shown: list[list[object]] = []
-    for row in wrong[:MAX_ROWS]:
-        faults = [
-            fault
-            for fault, is_there in (
-                ("wrong answer", row["answer_correct"] is False),
-                ("controlling document not served", not row["controlling_hit"]),
-                ("a superseder ignored", not row["no_ignored_superseder"]),
-            )
-            if is_there
-        ]
-        why = ", ".join(faults) or "part of the frontier not served"
-        if row["state"] == State.FAILED:
-            why = f"failed: {row['reason']}"
-        names = ("system", "question", "hop", "served", "gold")
-        shown.append([*(row[name] or "" for name in names), why])
-    heads = ("system", "question", "hop", "served", "gold", "what was wrong")
-    return table(dict.fromkeys(heads, "text"), shown, total=len(wrong))
 
 
 def _value(share: Mapping[str, Any] | None) -> float | None:

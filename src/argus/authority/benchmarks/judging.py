@@ -37,10 +37,6 @@ class Outcome(NamedTuple):
     failure: str = ""
 
 
-# The reader: the answer â that a question has by a retrieved list of document ids; None where it
-# cannot derive one, and Theorem 4 judges.
-AnswerOf = Callable[[Question, Sequence[str]], str | None]
-
 BY_ANSWERS = "answers"  # TCA is AnswerCorrect and NoIgnoredSuperseder (Def. 7)
 # TCA is frontier inclusion and NoIgnoredSuperseder, where a question has no answer a*, or no scope
 # to derive an answer in.
@@ -94,16 +90,31 @@ class Stages(NamedTuple):
 class Judge:
     """The gold side of a benchmark. Its edges and answers judge all retrieved documents.
 
-    Where it has no edges, its rules are the relation. answer_of: the reader of benchmarks whose
-    questions have answers. You can leave it out where none has. Raises InputError for gold edges
-    that make a cycle or name no record, and ValueError where answers have no reader.
+    Where it has no edges, its rules are the relation. Raises InputError for gold edges that make a
+    cycle or name no record, and for answers to questions of other scopes than an employee and a
+    ticker: nothing here could derive them.
     """
 
-    def __init__(self, benchmark: Benchmark, answer_of: AnswerOf | None = None) -> None:
+    def __init__(self, benchmark: Benchmark) -> None:
         self.relation = gold_relation(benchmark)
-        self._answer_of = answer_of
-        if answer_of is None and any(question.answer for question in benchmark.questions):
-            raise ValueError(f"{benchmark.name} has answers: a reader is needed to compare with.")
+        answered = [q for q in benchmark.questions if q.answer]
+        if not all(q.scope.keys() >= ANSWERED_BY for q in answered if q.scope):
+            expected = f"scopes with {' and '.join(sorted(ANSWERED_BY))}, as FinSuperQA has them"
+            fix = "Leave the answers out: TCA is then judged by Theorem 4."
+            got = "answers to questions of another scope"
+            raise InputError(got, expected=expected, fix=fix, where=benchmark.name)
+        # By which a reader derives answers from served documents.
+        self._known = pipeline_relation(benchmark) if answered else None
+
+    def answer(self, question: Question, served: Sequence[str]) -> str | None:
+        """Return â, in the words of the question's own answer.
+
+        None where there is none, or no scope to derive one in: Theorem 4 judges.
+        """
+        if self._known is None or not question.answer or not question.scope:
+            return None
+        answer = answer_of(served, question.scope, self._known)
+        return RELEASED.get(answer, answer) if question.answer in RELEASED.values() else answer
 
     def figures(self, question: Question, retrieved: Sequence[str]) -> Figures:
         """Return the scores of a list of distinct document ids for a question."""
@@ -114,9 +125,7 @@ class Judge:
 
         conditions = check_conditions(retrieved, self.relation, question.anchor or question.gold)
         noticed = not conditions.ignored
-        answer = None
-        if question.answer and self._answer_of is not None:
-            answer = self._answer_of(question, retrieved)
+        answer = self.answer(question, retrieved)
         correct = None if answer is None else answer == question.answer
         right = not conditions.missing if correct is None else correct
         return Figures(
@@ -246,32 +255,6 @@ def answer_of(served: Iterable[str], scope: Mapping[str, str], authority: Author
     return derive(authority.record(id_) for id_ in authority.frontier(bearing))
 
 
-def reader_of(benchmark: Benchmark) -> AnswerOf | None:
-    """Return a function that derives an answer from served documents by the rules, or None.
-
-    An answer is in the words of the question's own. One without any scope is not derived: Theorem 4
-    judges, and it is counted. Raises InputError for answers to questions of other scopes than an
-    employee and a ticker: nothing here could derive them.
-    """
-    answered = [q for q in benchmark.questions if q.answer]
-    if not all(q.scope.keys() >= ANSWERED_BY for q in answered if q.scope):
-        expected = f"scopes with {' and '.join(sorted(ANSWERED_BY))}, as FinSuperQA has them"
-        fix = "Leave the answers out: TCA is then judged by Theorem 4."
-        got = "answers to questions of another scope"
-        raise InputError(got, expected=expected, fix=fix, where=benchmark.name)
-    if not answered:
-        return None
-    known = pipeline_relation(benchmark)
-
-    def read(question: Question, served: Sequence[str]) -> str | None:
-        if not question.scope:
-            return None
-        answer = answer_of(served, question.scope, known)
-        return RELEASED.get(answer, answer) if question.answer in RELEASED.values() else answer
-
-    return read
-
-
 def pipeline_relation(benchmark: Benchmark) -> Authority:
     """Return the relation that a pipeline may know: the rules, or else the edges."""
     edges = () if benchmark.rules else benchmark.edges
@@ -342,9 +325,16 @@ def score(
     return scored
 
 
-def shares(scored: Sequence[Scored]) -> dict[str, dict[str, Any] | None]:
-    """Return every share over some questions, failed ones left out: see `share`.
+def summarise(scored: Sequence[Scored]) -> dict[str, Any]:
+    """Return the figures of one system: overall, and per hop type where questions have one.
 
+    questions: total, measured and failed questions, and reasons of failures, to how many.
+    overall: every share over all questions, failed ones left out: see `share`.
+    hops: the same by hop type.
+    anchor_recall_at: share whose first stage has a gold anchor, by depth. Empty without stages.
+    factors: `factors` of Proposition 1. None without stages.
+
+    The shares:
     tca: served as Def. 7 wants it: a correct answer without an ignored superseder, or Theorem 4.
     answer_correct: the derived answer is the gold answer.
     no_ignored_superseder: every superseded document comes with a superseder.
@@ -354,20 +344,12 @@ def shares(scored: Sequence[Scored]) -> dict[str, dict[str, Any] | None]:
     recall: share of the gold documents in the list.
     anchor_recall: the list has a gold anchor.
     """
-    measured = [s.figures for s in scored if s.figures is not None]
-    means = {name: share(getattr(figures, name) for figures in measured) for name in SHARES}
-    return means | {"anchor_recall": share(s.has_anchor for s in scored)}
-
-
-def summarise(scored: Sequence[Scored]) -> dict[str, Any]:
-    """Return the figures of one system: overall, and per hop type where questions have one.
-
-    questions: total, measured and failed questions, and reasons of failures, to how many.
-    overall: `shares` over all questions.
-    hops: shares by hop type.
-    anchor_recall_at: share whose first stage has a gold anchor, by depth. Empty without stages.
-    factors: `factors` of Proposition 1. None without stages.
-    """
+    by_hop: dict[str, dict[str, Any]] = {}
+    for hop in ("", *sorted({s.question.hop for s in scored if s.question.hop})):
+        of = [s for s in scored if hop in ("", s.question.hop)]
+        measured = [s.figures for s in of if s.figures is not None]
+        by_hop[hop] = {n: share(getattr(figures, n) for figures in measured) for n in SHARES}
+        by_hop[hop]["anchor_recall"] = share(s.has_anchor for s in of)
     states = Counter(s.state for s in scored)
     reasons = Counter(s.outcome.failure for s in scored if s.outcome.failure)
     counts: dict[str, Any] = {
@@ -376,13 +358,12 @@ def summarise(scored: Sequence[Scored]) -> dict[str, Any]:
         "failed": states[State.FAILED],
         "reasons": dict(reasons.most_common()),
     }
-    hops = sorted({s.question.hop for s in scored if s.question.hop})
     staged = [(s.question, s.outcome.anchors) for s in scored if s.outcome.anchors is not None]
     pairs = [(s.stages, s.figures.tca) for s in scored if s.stages is not None and s.figures]
     return {
         "questions": counts,
-        "overall": shares(scored),
-        "hops": {hop: shares([s for s in scored if s.question.hop == hop]) for hop in hops},
+        "overall": by_hop.pop(""),
+        "hops": by_hop,
         "anchor_recall_at": {
             str(depth): share(has_anchor(q, anchors[:depth]) for q, anchors in staged)
             for depth in (ANCHOR_DEPTHS if staged else ())
@@ -393,36 +374,6 @@ def summarise(scored: Sequence[Scored]) -> dict[str, Any]:
 
 # Scored questions of a system, by its name and what it does.
 Results = Mapping[tuple[str, str], Sequence[Scored]]
-
-
-def summarise_results(
-    benchmark: Benchmark, results: Results, *, k: int, encoder: str
-) -> dict[str, Any]:
-    """Return the section of summary.json: the benchmark, and the figures of every system.
-
-    benchmark: its name, and numbers of records, questions, edges and rules.
-    tca_by: questions by how TCA is judged: by answers, or by Theorem 4.
-    encoder: fingerprint of the encoder, or its substitute.
-    systems: of each its name, about (what it does), and what `summarise` returns.
-    """
-    answered = sum(question.has_derivable_answer for question in benchmark.questions)
-    by = {BY_ANSWERS: answered, BY_CONDITIONS: len(benchmark.questions) - answered}
-    return {
-        "benchmark": {
-            "name": benchmark.name,
-            "records": len(benchmark.records),
-            "questions": len(benchmark.questions),
-            "edges": len(benchmark.edges),
-            "rules": len(benchmark.rules),
-        },
-        "k": k,
-        "tca_by": {name: n for name, n in by.items() if n},
-        "encoder": encoder,
-        "systems": [
-            {"name": name, "about": about, **summarise(scored)}
-            for (name, about), scored in results.items()
-        ],
-    }
 
 
 _FLAGS = (*SHARES[:5], "anchor_found", "event_anchor", "event_chain", "event_frontier")

@@ -34,6 +34,7 @@ texts name.
 
 from __future__ import annotations
 
+import inspect
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -66,8 +67,6 @@ from argus.evaluation.config import refuse_beside
 START = datetime(2023, 1, 2, tzinfo=UTC)
 DAY = 24 * 60  # minutes
 EXAMPLES, PERIOD_DAYS = 500, 600
-# Chance per distractor of getting the scope of the asking case, in a contaminated corpus.
-RATE = 0.02
 FLAW = ("product", "cve_id")  # scope of CVEPatchQA
 PATCHED = Rule(("patch",), ("disclosure",), tuple(ScopeKey(k, k) for k in FLAW), name="patched")
 OTHER_FLAWS, NEAR_DAYS, MENDING_DAYS = 3, 120, 60
@@ -98,7 +97,6 @@ def assemble(
     rules: Sequence[Rule],
     *,
     record: Callable[[str, Event], Record],
-    subject: Sequence[str],
     rate: Callable[[Case], float] | None = None,
     answer: Callable[[Sequence[Record]], str] = lambda active: "",
     seed: int,
@@ -106,7 +104,7 @@ def assemble(
     """Return the benchmark of cases: ids in random order, gold edges by the rules.
 
     record: makes one of an id and an event. rate: the chance of each distractor to be about the
-    subject of the case: the fields `subject` of its first event. The corpus is then contaminated,
+    employee and ticker of the case. The corpus is then contaminated,
     but the edges stay those without contamination. A distractor that is caught at one rate is
     caught at every higher one. None: no contamination.
     """
@@ -133,8 +131,7 @@ def assemble(
             clean.append(record(next(ids), event))
             served.append(clean[-1])
             if rate is not None and chance.random() < rate(case):
-                about = {field: case.gold[0][field] for field in subject}
-                served[-1] = record(clean[-1].id, {**event, **about})
+                served[-1] = record(clean[-1].id, {**event, **case.scope})
     by_id = attrgetter("id")
     authority = Authority(sorted(clean, key=by_id), rules)
     edges = [
@@ -159,15 +156,13 @@ security, legal = load_texts("security"), load_texts("legal")
 finance = load_texts("finance")
 
 
-def make_cvepatchqa(*, seed: int, contaminated: bool = False, hint: bool = False) -> Benchmark:
+def make_cvepatchqa(*, seed: int, hint: bool = False) -> Benchmark:
     """Make CVEPatchQA: is a flaw patched? The same arguments give the same benchmark, to the byte.
 
     A release note supersedes a disclosure under the same product and CVE id. Each case has four
     distractors: three disclosures of other products and a release note of a fourth. A generic
     question tells two or three of weakness, component, attacker and effect. Other disclosures share
     these, so it sometimes misses its anchor. hint: whether questions name the product.
-    contaminated: each distractor gets the scope of the asking case with the chance RATE and keeps
-    kind and time.
     """
     rng = Random(f"cvepatchqa {seed}")
     starts, ends = security.PRODUCT_STARTS.split(), security.PRODUCT_ENDS.split()
@@ -181,8 +176,6 @@ def make_cvepatchqa(*, seed: int, contaminated: bool = False, hint: bool = False
         [_flaw(number, names, rng, hint) for number in range(EXAMPLES)],
         [PATCHED],
         record=_advisory,
-        subject=FLAW,
-        rate=(lambda case: RATE) if contaminated else None,
         seed=seed,
     )
 
@@ -239,16 +232,14 @@ def _advisory(id_: str, event: Event) -> Record:
     return Record(id_, event["type"], time=moment(event["minute"]), scope=scope, text=text)
 
 
-def make_legalprecedentqa(
-    *, seed: int, contaminated: bool = False, hint: bool = False
-) -> Benchmark:
+def make_legalprecedentqa(*, seed: int, hint: bool = False) -> Benchmark:
     """Make LegalPrecedentQA: does a ruling still stand? The same arguments give the same benchmark.
 
     An opinion overrules a prior ruling under the same case. There are 1,200 rulings on 75
     doctrines, sixteen on each, of which 700 are distractors, and 350 opinions that overrule rulings
     out of the corpus. A generic question tells the doctrine alone, which leaves sixteen rulings to
     choose from, so five documents hold the one that is meant in about 5/16 of the cases. hint:
-    whether questions name the parties. contaminated: as for CVEPatchQA.
+    whether questions name the parties.
     """
     rng = Random(f"legalprecedentqa {seed}")
 
@@ -256,7 +247,22 @@ def make_legalprecedentqa(
         later = ruling["minute"] + rng.randrange(DAY, OVERRULING_DAYS * DAY)
         return {**ruling, "type": "overruling", "minute": later, "variant": rng.getrandbits(32)}
 
-    rulings = _rulings(rng)
+    parties = [a + b for a, b in product(finance.SURNAME_STARTS, finance.SURNAME_ENDS)]
+    rng.shuffle(parties)
+    n = RULINGS + OPINIONS
+    plaintiffs, defendants = parties[:n], parties[n:]
+    doctrines = rng.sample(legal.DOCTRINES, len(legal.DOCTRINES))
+    pages = rng.sample(range(100_000, 900_000), n)
+    # The rulings of the corpus, then those that only an opinion in it tells of.
+    rulings: list[Event] = [
+        {
+            "type": "ruling", "plaintiff": plaintiff, "defendant": rng.choice(defendants),
+            "doctrine": doctrines[number % len(doctrines)],
+            "minute": rng.randrange(PERIOD_DAYS * DAY),
+            "cite": f"{page // 1000} Rep. {page % 1000}", "variant": rng.getrandbits(32),
+        }
+        for number, (plaintiff, page) in enumerate(zip(plaintiffs, pages, strict=True))
+    ]  # fmt: skip
     others: list[list[Event]] = [[] for _ in range(EXAMPLES)]
     for number, ruling in enumerate(rulings[EXAMPLES:]):
         event = ruling if number < RULINGS - EXAMPLES else opinion(ruling)
@@ -274,29 +280,8 @@ def make_legalprecedentqa(
         cases,
         [OVERRULED],
         record=_opinion,
-        subject=("plaintiff", "defendant", "cite"),
-        rate=(lambda case: RATE) if contaminated else None,
         seed=seed,
     )
-
-
-def _rulings(rng: Random) -> list[Event]:
-    """Return the rulings of the corpus, then those that only an opinion in it tells of."""
-    parties = [a + b for a, b in product(finance.SURNAME_STARTS, finance.SURNAME_ENDS)]
-    rng.shuffle(parties)
-    n = RULINGS + OPINIONS
-    plaintiffs, defendants = parties[:n], parties[n:]
-    doctrines = rng.sample(legal.DOCTRINES, len(legal.DOCTRINES))
-    pages = rng.sample(range(100_000, 900_000), n)
-    return [
-        {
-            "type": "ruling", "plaintiff": plaintiff, "defendant": rng.choice(defendants),
-            "doctrine": doctrines[number % len(doctrines)],
-            "minute": rng.randrange(PERIOD_DAYS * DAY),
-            "cite": f"{page // 1000} Rep. {page % 1000}", "variant": rng.getrandbits(32),
-        }
-        for number, (plaintiff, page) in enumerate(zip(plaintiffs, pages, strict=True))
-    ]  # fmt: skip
 
 
 def _case_name(event: Event) -> str:
@@ -359,28 +344,6 @@ def make_finsuperqa(
     same questions and events, and less contamination a subset of more.
     """
     rng = Random(f"finsuperqa {seed}")
-    world = _draw_world(rng)
-
-    return assemble(
-        "finsuperqa",
-        [_trading_case(number, world, rng) for number in range(PAIRS)],
-        TRADING,
-        record=partial(_trading_record, world=world),
-        subject=("employee", "ticker"),
-        rate=(lambda case: rates[case.hop == "T3"]) if contaminated else None,
-        answer=derive,
-        seed=seed,
-    )
-
-
-def _draw_world(rng: Random) -> SimpleNamespace:
-    """Return employees and tickers, drawn once per benchmark.
-
-    cases: employee and ticker of each. own: per case two other, calm tickers of its employee.
-    others: per case two other employees of its ticker. elsewhere: pairs of neither, restricted.
-    Together they are the pool of 6,000 pairs. bystanders: employees who never ask. issuers: name by
-    ticker. staff: number by employee.
-    """
     surnames = [start + end for start, end in product(finance.SURNAME_STARTS, finance.SURNAME_ENDS)]
     people = [
         f"{rng.choice(finance.FIRST_NAMES)} {surname}"
@@ -392,20 +355,32 @@ def _draw_world(rng: Random) -> SimpleNamespace:
     tickers = list(drawn)
     issuers = rng.sample(list(product(finance.ISSUER_NAMES, finance.ISSUER_TRADES)), len(tickers))
     staff = rng.sample(range(20_000, 90_000), len(people))
-    bystanders = people[PAIRS:]
-    calm = tickers[PAIRS : PAIRS + CALM]
-    restricted = tickers[PAIRS + CALM :]
-    return SimpleNamespace(
-        cases=list(zip(people[:PAIRS], tickers, strict=False)),
-        own=[tuple(rng.sample(calm, 2)) for _ in range(PAIRS)],
-        others=[tuple(rng.sample(bystanders, 2)) for _ in range(PAIRS)],
-        elsewhere=[(person, t) for t in restricted for person in rng.sample(bystanders, 5)],
-        bystanders=bystanders,
+    bystanders, calm = people[PAIRS:], tickers[PAIRS : PAIRS + CALM]
+    world = SimpleNamespace(  # together, the pairs of these are the pool of 6,000
+        cases=list(zip(people[:PAIRS], tickers, strict=False)),  # employee and ticker of each
+        own=[tuple(rng.sample(calm, 2)) for _ in range(PAIRS)],  # other tickers of its employee
+        others=[tuple(rng.sample(bystanders, 2)) for _ in range(PAIRS)],  # employees of its ticker
+        # Pairs of neither, restricted.
+        elsewhere=[
+            (person, ticker)
+            for ticker in tickers[PAIRS + CALM :]
+            for person in rng.sample(bystanders, 5)
+        ],
+        bystanders=bystanders,  # who never ask
         issuers={
             ticker: f"{name} {trade} {rng.choice(finance.ISSUER_FORMS)}"
             for ticker, (name, trade) in zip(tickers, issuers, strict=True)
         },
         staff={person: str(number) for person, number in zip(people, staff, strict=True)},
+    )
+    return assemble(
+        "finsuperqa",
+        [_trading_case(number, world, rng) for number in range(PAIRS)],
+        TRADING,
+        record=partial(_trading_record, world=world),
+        rate=(lambda case: rates[case.hop == "T3"]) if contaminated else None,
+        answer=derive,
+        seed=seed,
     )
 
 
@@ -413,60 +388,42 @@ def _trading_case(number: int, world: SimpleNamespace, rng: Random) -> Case:
     hop = HOPS[number % len(HOPS)]
     employee, ticker = world.cases[number]
     begin = minute = rng.randrange(DISTRACTOR_DAYS * DAY, PERIOD_DAYS * DAY)
-    desk = _provenance(finance.DESKS, rng)
-    gold: list[Event] = []
-    chain = rng.choice(CHAINS[hop])
+
+    def provenance(desks: Sequence[str]) -> str:
+        return f"{rng.choice(desks)} / session {rng.randrange(1000, 10_000)}"
+
+    def event(type_: str, employee: str, ticker: str, minute: int, desk: str) -> dict[str, Any]:
+        """keys: which of employee and ticker its scope holds. listed: whom it is addressed to."""
+        return {
+            "type": type_, "employee": employee, "ticker": ticker, "minute": minute,
+            "provenance": desk, "variant": rng.getrandbits(32),
+            "keys": tuple(finance.ABOUT[type_]), "listed": (),
+        }  # fmt: skip
+
+    def distractor(type_: str, employee: str, ticker: str) -> Event:
+        minute = begin + rng.randrange(-DISTRACTOR_DAYS * DAY, DISTRACTOR_DAYS * DAY)
+        return event(type_, employee, ticker, minute, provenance(finance.DESKS))
+
+    desk, chain, gold = provenance(finance.DESKS), rng.choice(CHAINS[hop]), list[dict[str, Any]]()
     for type_ in chain:
-        gold.append(_trading_event(type_, employee, ticker, minute, desk, rng))
+        gold.append(event(type_, employee, ticker, minute, desk))
         if type_ == "BlackoutAnnounced" and "EmergencyException" in chain:
             people = [employee, *rng.sample(world.bystanders, LISTED)]
-            listed = {"keys": ("employee", "ticker"), "listed": tuple(sorted(people))}
-            gold[-1] = {**gold[-1], **listed}  # addressed to its employee and a few others
+            # Addressed to its employee and a few others.
+            gold[-1] |= {"keys": ("employee", "ticker"), "listed": tuple(sorted(people))}
         minute += rng.randrange(DAY // 4, 10 * DAY)
     if hop == "T3":
-        desk = _provenance(finance.OTHER_DESKS, rng)
-        gold[-1] = {**gold[-1], "provenance": desk}
-    scope = {"employee": employee, "ticker": ticker}
-    others = _distractors(number, begin, world, rng)
-    return Case(finance.QUESTIONS[hop].format(**scope), hop, scope, gold, others)
-
-
-def _distractors(number: int, begin: int, world: SimpleNamespace, rng: Random) -> list[Event]:
-    """Return the distractors of a case whose first event is at minute `begin`."""
-    employee, ticker = world.cases[number]
-
-    def event(type_: str, employee: str, ticker: str) -> Event:
-        minute = begin + rng.randrange(-DISTRACTOR_DAYS * DAY, DISTRACTOR_DAYS * DAY)
-        desk = _provenance(finance.DESKS, rng)
-        return _trading_event(type_, employee, ticker, minute, desk, rng)
-
-    events = [event(type_, employee, rng.choice(world.own[number])) for type_ in SAME_EMPLOYEE]
-    people = world.others[number]
-    events += [
-        event("PreClearanceApproved", rng.choice(people), ticker) for _ in range(SAME_TICKER)
+        gold[-1]["provenance"] = provenance(finance.OTHER_DESKS)
+    others = [distractor(type_, employee, rng.choice(world.own[number])) for type_ in SAME_EMPLOYEE]
+    others += [
+        distractor("PreClearanceApproved", rng.choice(world.others[number]), ticker)
+        for _ in range(SAME_TICKER)
     ]
     for _ in range(RANDOM):
         type_ = "PolicyUpdate" if rng.random() < UPDATE_SHARE else rng.choice(COMMON)
-        events.append(event(type_, *rng.choice(world.elsewhere)))
-    return events
-
-
-def _provenance(desks: Sequence[str], rng: Random) -> str:
-    return f"{rng.choice(desks)} / session {rng.randrange(1000, 10_000)}"
-
-
-def _trading_event(
-    type_: str, employee: str, ticker: str, minute: int, provenance: str, rng: Random
-) -> Event:
-    """Return an event. keys: which of employee and ticker its scope holds.
-
-    listed: all employees that it is addressed to, the one among them. Empty where it lists nobody.
-    """
-    return {
-        "type": type_, "employee": employee, "ticker": ticker, "minute": minute,
-        "provenance": provenance, "variant": rng.getrandbits(32),
-        "keys": tuple(finance.ABOUT[type_]), "listed": (),
-    }  # fmt: skip
+        others.append(distractor(type_, *rng.choice(world.elsewhere)))
+    scope = {"employee": employee, "ticker": ticker}
+    return Case(finance.QUESTIONS[hop].format(**scope), hop, scope, gold, others)
 
 
 def _trading_record(id_: str, event: Event, world: SimpleNamespace) -> Record:
@@ -546,15 +503,16 @@ def open_benchmark(
     return made, files
 
 
-def make_benchmark(name: str, seed: int, contaminated: bool, hint: bool = False) -> Benchmark:
-    """Make a synthetic benchmark by name. Raise InputError for an unknown name or missing hints."""
+def make_benchmark(
+    name: str, seed: int, contaminated: bool = False, hint: bool = False
+) -> Benchmark:
+    """Make a synthetic benchmark. Raise InputError for an unknown name, and what it has not."""
     if name not in MAKERS:
         got, expected = f"benchmark {name!r}", f"one of {', '.join(MAKERS)}"
         raise InputError(got, expected=expected, fix="Check the name.", where="argus authority")
-    if not hint:
-        return MAKERS[name](seed=seed, contaminated=contaminated)
-    if name not in HINTED:
-        expected = f"--hint with {' or '.join(HINTED)}"
-        fix = "Leave it out: its questions name employee and ticker anyway."
-        raise InputError(f"hints for {name}", expected=expected, fix=fix, where="--hint")
-    return MAKERS[name](seed=seed, contaminated=contaminated, hint=True)
+    options = {"contaminated": contaminated, "hint": hint}
+    options = {option: value for option, value in options.items() if value}
+    for option in options.keys() - inspect.signature(MAKERS[name]).parameters:
+        got, expected = f"--{option} with {name}", f"--hint with {' or '.join(HINTED)}"
+        raise InputError(got, expected=expected, fix="Leave it out.", where=f"--{option}")
+    return MAKERS[name](seed=seed, **options)

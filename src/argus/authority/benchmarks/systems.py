@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from argus.authority.benchmarks.collection import Benchmark
+from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.benchmarks.judging import Closure, Outcome, gold_relation, pipeline_relation
 from argus.authority.config import ANCHORS, Chains
 from argus.authority.relation import Authority
@@ -114,6 +114,16 @@ class Bench:
     def relation(self) -> Authority:
         """The relation that a pipeline may know."""
         return pipeline_relation(self.benchmark)
+
+    @cached_property
+    def gold(self) -> Authority:
+        """The relation that judges."""
+        return gold_relation(self.benchmark)
+
+    @cached_property
+    def names(self) -> ScopeNames:
+        """The names of the records' entities."""
+        return ScopeNames(self.benchmark.records)
 
     @cached_property
     def scopes(self) -> ScopeTimes:
@@ -230,39 +240,49 @@ def top_rows(scores: Scores, k: int) -> IntArray:
     return best
 
 
-Outcomes = dict[str, Outcome]
-
-
 @dataclass(frozen=True)
 class System:
-    """One way to answer. closure: of a pipeline, the records that it reaches from its anchors.
-
-    dense: true if it needs an encoder.
-    """
+    """One way to answer a question, over the ranking of a first stage, or without ("")."""
 
     name: str
     about: str
-    run: Callable[[Bench], Outcomes]
-    dense: bool = False
-    closure: Callable[[Bench], Closure] | None = field(default=None, repr=False)
+    stage: str
+    serve: Callable[[Bench, Question, Mapping[str, float]], Outcome]
+
+    @property
+    def dense(self) -> bool:
+        """True if it needs an encoder."""
+        return self.stage in DENSE
+
+    def closure(self, bench: Bench) -> Closure | None:
+        """Return a function to the records that a pipeline reaches from its anchors, or None."""
+        if self.serve is latest:
+            return lambda ids: {*ids, *(new for id_ in ids for new in bench.scopes.later(id_))}
+        if self.serve in (two_stage, _one_chain):
+            return lambda ids: set(bench.relation.reach(ids))
+        return None
+
+    def run(self, bench: Bench) -> dict[str, Outcome]:
+        """Answer all questions. Those that the first stage failed on stay failed."""
+        questions = bench.benchmark.questions
+        if not self.stage:
+            return {q.id: self.serve(bench, q, {}) for q in questions}
+        run, failures = getattr(bench, self.stage)
+        served = {q.id: self.serve(bench, q, run[q.id]) for q in questions if q.id in run}
+        return served | {id_: Outcome(failure=why) for id_, why in failures.items()}
 
 
-Serve = Callable[[Bench, Mapping[str, float]], Outcome]
-
-
-def _from_stage(stage: str, serve: Serve, bench: Bench) -> Outcomes:
-    """Serve each question from its ranking by a first stage. Questions that failed stay failed."""
-    rankings: Rankings = getattr(bench, stage)
-    outcomes = {question: serve(bench, scores) for question, scores in rankings.run.items()}
-    return outcomes | {q: Outcome(failure=why) for q, why in rankings.failures.items()}
-
-
-def direct(bench: Bench, scores: Mapping[str, float]) -> Outcome:
+def direct(bench: Bench, question: Question, scores: Mapping[str, float]) -> Outcome:
     """Serve a ranking as it is."""
     return Outcome(tuple(scores)[: bench.k])
 
 
-def two_stage(bench: Bench, scores: Mapping[str, float], chains: Chains = Chains.ALL) -> Outcome:
+def two_stage(
+    bench: Bench,
+    question: Question,
+    scores: Mapping[str, float],
+    chains: Chains = Chains.ALL,
+) -> Outcome:
     """Serve the documents that control the anchors by the rules, in their places (TwoStage+RSSG).
 
     Anchors behind the k documents that the first k lead to change nothing. So most questions need
@@ -276,7 +296,7 @@ def two_stage(bench: Bench, scores: Mapping[str, float], chains: Chains = Chains
     return Outcome(tuple(hit.id for hit in hits), tuple(anchors))
 
 
-def latest(bench: Bench, scores: Mapping[str, float]) -> Outcome:
+def latest(bench: Bench, question: Question, scores: Mapping[str, float]) -> Outcome:
     """Serve the later records of each anchor's scope, blind to rules (TwoStage, anchor only).
 
     In an anchor's place come the later records of its scope, the latest first. For an anchor
@@ -286,42 +306,32 @@ def latest(bench: Bench, scores: Mapping[str, float]) -> Outcome:
     return Outcome(tuple(bench.scopes.latest(anchors, bench.k)), anchors)
 
 
-def rerank(bench: Bench) -> Outcomes:
+def rerank(bench: Bench, question: Question, scores: Mapping[str, float]) -> Outcome:
     """Put superseders before the rest of the encoder's first 20, by the gold relation.
 
     A superseder of one of them moves up only where it is one of them: nothing else is looked up.
     """
-    gold = gold_relation(bench.benchmark)
-
-    def serve(bench: Bench, scores: Mapping[str, float]) -> Outcome:
-        top = tuple(scores)[: max(RERANKED, bench.k)]
-        above = {newer for id_ in top for newer in gold.closure([id_])[1:]}
-        return Outcome(tuple(sorted(top, key=lambda id_: id_ not in above))[: bench.k])
-
-    return _from_stage("dense", serve, bench)
+    top = tuple(scores)[: max(RERANKED, bench.k)]
+    above = {newer for id_ in top for newer in bench.gold.closure([id_])[1:]}
+    return Outcome(tuple(sorted(top, key=lambda id_: id_ not in above))[: bench.k])
 
 
-def probe(bench: Bench) -> Outcomes:
+def probe(bench: Bench, question: Question, scores: Mapping[str, float]) -> Outcome:
     """Look up the entities that a question names, and the controllers of their records.
 
     Records that hold most of the named keys are found, and resolved by the rules. The records they
     supersede follow. A question that names no entity is served nothing.
     """
-    outcomes, names = {}, ScopeNames(bench.benchmark.records)
-    for question in bench.benchmark.questions:
-        named = (entity for bearers in names.bearers(question.text) for entity in bearers)
-        holders = bench.scopes.holders(named)
-        controlling = bench.scopes.latest_first(bench.relation.controlling(holders))
-        outcomes[question.id] = Outcome(tuple(dict.fromkeys([*controlling, *holders]))[: bench.k])
-    return outcomes
+    named = (entity for bearers in bench.names.bearers(question.text) for entity in bearers)
+    holders = bench.scopes.holders(named)
+    controlling = bench.scopes.latest_first(bench.relation.controlling(holders))
+    return Outcome(tuple(dict.fromkeys([*controlling, *holders]))[: bench.k])
 
 
-def oracle(bench: Bench) -> Outcomes:
+def oracle(bench: Bench, question: Question, scores: Mapping[str, float]) -> Outcome:
     """Serve only the gold documents, then the rest of the gold chain, latest link first."""
-    return {
-        q.id: Outcome(tuple(dict.fromkeys([*q.gold, *reversed(q.chain)]))[: bench.k])
-        for q in bench.benchmark.questions
-    }
+    chain = dict.fromkeys([*question.gold, *reversed(question.chain)])
+    return Outcome(tuple(chain)[: bench.k])
 
 
 HYDE = "hyde"
@@ -334,49 +344,31 @@ STAGES = {
     HYDE: "the encoder, asked with a stored hypothetical document",
 }
 DENSE = frozenset(("dense", "hybrid", HYDE))  # first stages that need an encoder
-
-
-def _system(name: str, about: str, stage: str, serve: Serve, closure: Any = None) -> System:
-    return System(name, about, partial(_from_stage, stage, serve), stage in DENSE, closure)
-
-
-def _reached_by_scope(bench: Bench) -> Closure:
-    return lambda ids: {*ids, *(newer for id_ in ids for newer in bench.scopes.later(id_))}
-
-
-def _reached_by_rules(bench: Bench) -> Closure:
-    return lambda anchors: set(bench.relation.reach(anchors))
-
-
-def _latest(stage: str) -> System:
-    about = f"what the scope keys of {stage}'s anchors lead to, latest first, blind to rules"
-    return _system(f"latest-{stage}", about, stage, latest, _reached_by_scope)
-
-
-def _two_stage(stage: str) -> System:
-    about = f"what controls {stage}'s anchors by the rules, in their places"
-    return _system(f"two-stage-{stage}", about, stage, two_stage, _reached_by_rules)
-
-
-def _one_chain(stage: str) -> System:
-    about = f"what controls {stage}'s anchors by the rules, one chain per scope"
-    serve = partial(two_stage, chains=Chains.FIRST)
-    return _system(f"two-stage-{stage}-one-chain", about, stage, serve, _reached_by_rules)
-
-
+_BY_SCOPE = "what the scope keys of {}'s anchors lead to, latest first, blind to rules"
+_BY_RULES = "what controls {}'s anchors by the rules, "
+_one_chain = partial(two_stage, chains=Chains.FIRST)
 # By name, in the order in which they are shown.
 SYSTEMS: dict[str, System] = {
     system.name: system
     for system in (
-        *(_system(stage, about, stage, direct) for stage, about in STAGES.items()),
-        System("rerank", "the encoder's first 20, gold superseders up", rerank, dense=True),
-        System("probe", "look-up of the entities that the question names", probe),
-        *map(_latest, ("okapi", "dense")),
-        *map(_two_stage, ("bm25", "okapi", "dense", "hybrid")),
-        *map(_one_chain, ("bm25", "dense")),
-        System("oracle", "the gold documents", oracle),
+        *(System(stage, about, stage, direct) for stage, about in STAGES.items()),
+        System("rerank", "the encoder's first 20, gold superseders up", "dense", rerank),
+        System("probe", "look-up of the entities that the question names", "", probe),
+        *(System(f"latest-{s}", _BY_SCOPE.format(s), s, latest) for s in ("okapi", "dense")),
+        *(
+            System(f"two-stage-{s}", f"{_BY_RULES.format(s)}in their places", s, two_stage)
+            for s in ("bm25", "okapi", "dense", "hybrid")
+        ),
+        *(
+            System(
+                f"two-stage-{s}-one-chain", f"{_BY_RULES.format(s)}one chain per scope", s,
+                _one_chain,
+            )
+            for s in ("bm25", "dense")
+        ),
+        System("oracle", "the gold documents", "", oracle),
     )
-}
+}  # fmt: skip
 
 
 def choose(names: Sequence[str], benchmark: Benchmark, *, encoder: bool) -> list[System]:
