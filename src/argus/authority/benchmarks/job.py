@@ -210,7 +210,7 @@ def generate_benchmark(
     Args:
         name: finsuperqa, cvepatchqa or legalprecedentqa.
         out: Folder for the benchmark.
-        contaminated: Some distractors get the scope that is asked about.
+        contaminated: Some distractors get the scope that is asked about (finsuperqa alone).
         hint: Questions name the product or a party (Table 8; not finsuperqa).
     """
     benchmark = make_benchmark(name, seed, contaminated, hint)
