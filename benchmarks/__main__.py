@@ -21,7 +21,6 @@ NAMES = (
     "generative_quality", "generative_speed", "generative_failures",
     "generative_unigrams", "generative_tuning", "traffic_risk",
     "suite_tables", "reproduce_tables",
-    "car_scorer",  # last: without the scorer it ends with exit code 2
 )  # fmt: skip
 
 

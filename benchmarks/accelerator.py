@@ -8,7 +8,7 @@ student has the shape of Llama 3.2 3B, with LoRA as `argus research scenarios di
 learns the
 released profiles for an epoch, with and without gradient checkpointing: memory and tokens a second.
 
-ACCELERATOR_DEVICE (cuda) and ACCELERATOR_SIZE (1) are for trying it without one.
+ACCELERATOR_DEVICE is cuda unless another is named.
 """
 
 from __future__ import annotations
@@ -30,9 +30,8 @@ from argus.retrievability.ranks import pair_ranks
 from argus.scenarios.distill import DistillConfig, TrainConfig, distill
 from benchmarks.shared import collection, random_graph, timed, unit_rows
 
-SIZE = float(os.environ.get("ACCELERATOR_SIZE", "1"))
 DEVICE = os.environ.get("ACCELERATOR_DEVICE", "cuda")
-ENTITIES, NEIGHBOURS, DIM = int(50_000 * SIZE), 20, 384
+ENTITIES, NEIGHBOURS, DIM = 50_000, 20, 384
 WORDS = 8_000
 
 
@@ -96,8 +95,8 @@ def _encoders(home: Path, texts: Sequence[str]) -> dict[str, Any]:
     figures = {}
     for name, shape in ENCODERS.items():
         folder = _encoder(home / name, shape, texts)
-        many = [texts[i % len(texts)] for i in range(max(8, int(shape.texts * SIZE)))]
-        few = many[: max(8, int(shape.texts_cpu * SIZE))]
+        many = [texts[i % len(texts)] for i in range(shape.texts)]
+        few = many[: shape.texts_cpu]
         reference, slow = _encoded(folder, few, "cpu", "float32")
         vectors, fast = _encoded(folder, many, DEVICE, "float32")
         lower, faster = _encoded(folder, many, DEVICE, "bfloat16")
@@ -189,18 +188,12 @@ def _llama(folder: Path, texts: Sequence[str]) -> Path:
     from tests.support.tiny_llama import make_tokenizer
 
     tokenizer = make_tokenizer(texts, size=WORDS)
-    sizes = {name: value if SIZE == 1 else max(64, int(value * SIZE)) // 64 * 64
-             for name, value in STUDENT.items() if "num" not in name}  # fmt: skip
-    counts = {name: value for name, value in STUDENT.items() if "num" in name}
-    if SIZE != 1:
-        sizes["vocab_size"] = WORDS
-        counts = {"num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2}
     with torch.device(DEVICE):
         torch.set_default_dtype(torch.bfloat16 if DEVICE == "cuda" else torch.float32)
         try:
             network = LlamaForCausalLM(
                 LlamaConfig(
-                    **sizes, **counts, max_position_embeddings=8_192,
+                    **STUDENT, max_position_embeddings=8_192,
                     bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id,
                 )
             )  # fmt: skip

@@ -41,7 +41,6 @@ def run() -> dict[str, Any]:
                 seconds, n = timed(lambda read=read, parts=parts: read(dump, parts))
                 taken[name].append(seconds)
                 pages.add(n)
-                print(name, n, round(seconds, 2), flush=True)
     (n_pages,) = pages  # all read the same number
     best = {name: min(seconds) for name, seconds in taken.items()}
     rate = size / best["blocks"] / 1e6
@@ -56,7 +55,6 @@ def run() -> dict[str, Any]:
             for name, seconds in best.items()
         },
         "times_plain": round(best["plain"] / best["blocks"], 2),
-        "full_dump_gb": FULL_DUMP_GB,
         "full_dump_hours_two_cores": round(FULL_DUMP_GB * 1e3 / rate / 3600, 2),
     }
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from bisect import bisect_right
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from argus.generative.index.ngram_index import SEGMENTS
 from argus.generative.index.segment import Segment, make_segment
 from argus.generative.passages import Passages
 from benchmarks.ngram_bars import PUBLISHED, against
+from benchmarks.shared import timed
 from tests.support.plain_ngrams import SortedSuffixes
 
 ROUNDS, SLICE, TIMEOUT_S = 3, 200_000, 1200
@@ -85,9 +84,9 @@ def build(index: NgramIndex, folder: Path) -> dict[str, Any]:
     n = int(np.searchsorted(segment.starts, min(SLICE, index.n_tokens), side="right")) - 1
     given = inputs(segment, n)
     text = [*given.tokens.tolist(), border]
-    plain, plain_s = _timed(lambda: SortedSuffixes.of(text, given.starts[:-1].tolist()))
+    plain_s, plain = timed(lambda: SortedSuffixes.of(text, given.starts[:-1].tolist()))
     make_segment([inputs(segment, 50)], border, index.vocabulary_size)  # compiles
-    made, ours_s = _timed(lambda: make_segment([given], border, index.vocabulary_size))
+    ours_s, made = timed(lambda: make_segment([given], border, index.vocabulary_size))
     ends = np.append(given.starts[1:], len(text) - 1).tolist()
     for a, b in zip(made.suffixes.tolist(), plain.suffixes, strict=True):
         rests = [text[at : ends[bisect_right(ends, at)] + 1] for at in (a, b)]
@@ -122,17 +121,11 @@ def load(index: NgramIndex) -> dict[str, Any]:
     folder = index.folder
     assert folder is not None
     files = sorted((folder / SEGMENTS).glob("*/*.npy"))
-    opening = min(_timed(lambda: NgramIndex.open(folder))[1] for _ in range(20)) * 1e3
-    reading = _timed(lambda: [np.load(file).tolist() for file in files])[1] * 1e3
+    opening = min(timed(lambda: NgramIndex.open(folder))[0] for _ in range(20)) * 1e3
+    reading = timed(lambda: [np.load(file).tolist() for file in files])[0] * 1e3
     return {
         "ms": round(opening, 2),
         "plain_ms": round(reading, 1),
         "times_plain": round(reading / opening, 1),
         **against("load_ms", opening),
     }
-
-
-def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    start = time.perf_counter()
-    found = work()
-    return found, time.perf_counter() - start

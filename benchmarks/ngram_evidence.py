@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from argus.generative.evidence import Key, Ranked, aggregate
 from argus.generative.index import NgramIndex
 from argus.generative.settings import Scoring
 from benchmarks.ngram_corpus import index as corpus_index
+from benchmarks.shared import timed
 from tests.support.plain_evidence import plain_aggregate
 
 QUERIES, KEYS, LONGEST, K, ROUNDS = 16, 185, 10, 10, 3
@@ -42,7 +43,10 @@ def measure(index: NgramIndex) -> dict[str, Any]:
         look_ups.append(watched.seconds)
         equal += _equal(ranked, plain_aggregate(index, keys, unigrams, scoring, K))
         times = [
-            [_timed(side, index, keys, unigrams, scoring) for side in (aggregate, plain_aggregate)]
+            [
+                timed(partial(side, index, keys, unigrams, scoring, K))[0]
+                for side in (aggregate, plain_aggregate)
+            ]
             for _ in range(ROUNDS)
         ]
         fast, slow = (min(side) for side in zip(*times, strict=True))
@@ -113,12 +117,6 @@ def _tokens(index: NgramIndex, document: int) -> np.ndarray:
     """Return the tokens of a passage, its border left out unless it has nothing else."""
     _, tokens = index.tokens_of(np.array([document]))
     return tokens[1:] if len(tokens) > 1 else tokens
-
-
-def _timed(what: Callable[..., Any], *arguments: Any) -> float:
-    start = time.perf_counter()
-    what(*arguments, K)
-    return time.perf_counter() - start
 
 
 def _ms(seconds: list[float]) -> float:

@@ -13,30 +13,20 @@ import sys
 from typing import Any
 
 DIM, RELATED, RESERVOIR = 384, 20, 20_000
-CASES = [
-    (5_000, 0),
-    (10_000, 0),
-    (20_000, 0),
-    (50_000, 0),
-    (50_000, RESERVOIR),
-    (200_000, RESERVOIR),
-]
+CASES = [(n, 0) for n in (5_000, 10_000, 20_000, 50_000)]
+CASES += [(50_000, RESERVOIR), (200_000, RESERVOIR)]
 TIMEOUT_S = 1200
 
 CHILD = """
 import json, sys, time
 import numpy as np
 from argus.data.provenance import peak_memory_bytes
-from argus.knowledge.relations import RelationGraph
 from argus.retrievability.ranks import pair_ranks
 from argus.retrievability.rps import reservoir_error, score
+from benchmarks.shared import random_graph, unit_rows
 n, reservoir, dim, related = map(int, sys.argv[1:])
-rng = np.random.default_rng(0)
-vectors = rng.standard_normal((n, dim), dtype=np.float32)
-vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-ends = rng.integers(0, n, (2, n * related // 2))
-graph = RelationGraph.from_edges(n, *ends)
-pair_ranks(vectors[:50], RelationGraph.from_edges(50, np.arange(49), np.arange(1, 50)))
+vectors, graph = unit_rows(n, dim), random_graph(n, related)
+pair_ranks(vectors[:50], random_graph(50, 2))  # compiles
 start = time.perf_counter()
 ranks = pair_ranks(vectors, graph, reservoir=reservoir or None)
 ranked = time.perf_counter()

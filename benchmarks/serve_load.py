@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import json
 import os
 import re
 import statistics
@@ -182,7 +181,3 @@ def _memory(port: int, pid: int, paths: Iterator[str]) -> dict[str, Any]:
             slope * 10_000 / (WATCHED / SAMPLES), 2
         ),
     }
-
-
-if __name__ == "__main__":
-    print(json.dumps(run(), indent=2))

@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import statistics
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from argus.data.types import FloatArray
 from argus.reachability.config import ReachConfig
@@ -27,15 +24,14 @@ from argus.stores.protocol import Store
 from argus.stores.qdrant import QdrantStore
 from argus.stores.spec import StoreConfig, StoreSpec
 from benchmarks import empty_stores
+from benchmarks.shared import timed, unit_rows
 
 RECORDS, DIM, ASKED, BATCH, ROUNDS = 100_000, 384, 1_000, 500, 2
 REACH_BAR = 1.2
 
 
 def run() -> dict[str, Any]:
-    rng = np.random.default_rng(0)
-    vectors = rng.normal(size=(RECORDS, DIM)).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors = unit_rows(RECORDS, DIM)
     results: dict[str, Any] = {"records": RECORDS, "dim": DIM, "asked": ASKED}
     with tempfile.TemporaryDirectory() as folder:
         for name, opened in STORES.items():
@@ -50,12 +46,11 @@ def _measured(store: Store, bare_read: Any, bare_search: Any) -> dict[str, Any]:
     facts = store.describe()
     times: dict[str, list[float]] = {name: [] for name in ("read_bare", "search_bare", "reach")}
     for _ in range(ROUNDS):
-        times["read_bare"].append(_seconds(bare_read))
-        times["search_bare"].append(_seconds(bare_search))
-        times["reach"].append(_seconds(lambda: survey(store, facts, config)))
+        times["read_bare"].append(timed(bare_read)[0])
+        times["search_bare"].append(timed(bare_search)[0])
+        times["reach"].append(timed(lambda: survey(store, facts, config))[0])
     middle = {name: statistics.median(seconds) for name, seconds in times.items()}
     surveyed = survey(store, facts, config)
-    start = time.perf_counter()
     ranks = exact_ranks(store, facts, surveyed.for_recall, config.k)
     return {
         "index": facts.index,
@@ -65,7 +60,6 @@ def _measured(store: Store, bare_read: Any, bare_search: Any) -> dict[str, Any]:
         "reach_bar": REACH_BAR,
         "reached": f"{surveyed.reached} of {surveyed.asked}",
         "recall": round(float(ranks.recall.mean()), 4),
-        "exact_s": round(time.perf_counter() - start, 1),
         "seconds": {name: [round(t, 2) for t in each] for name, each in times.items()},
     }
 
@@ -164,9 +158,3 @@ def _pgvector(folder: Path, vectors: FloatArray) -> Iterator[Any]:
 
 
 STORES = {"qdrant": _qdrant, "lancedb": _lancedb, "pgvector": _pgvector}
-
-
-def _seconds(call: Any) -> float:
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
