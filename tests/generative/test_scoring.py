@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from argus.errors import InputError
 from argus.generative.evidence import Key, key_weights, unigram_weights
-from argus.generative.settings import Scoring
+from argus.generative.settings import QUERY_CEILING, Scoring
 from tests.support.plain_evidence import plain_unigrams, plain_weights
 
 QUERY_START = 3
@@ -55,7 +55,6 @@ def test_weights_keep_their_digits_at_both_ends(log):
         exponent=st.floats(0.5, 4),
         length_penalty=st.floats(0, 0.9),
         query_bonus=st.floats(0, 20),
-        query_ceiling=st.floats(-5, 0),
     ),
 )
 def test_weights_are_the_plain_reading(rows, n_tokens, scoring):
@@ -98,8 +97,6 @@ def test_unigram_weights_are_the_plain_reading(rows, most, excluded):
         ("max_occurrences", 0, "--max-occurrences", "a whole number from 1"),
         ("full_documents", 1.5, "--documents", "a whole number"),
         ("query_bonus", -1, "--query-bonus", "a number from 0"),
-        ("query_ceiling", 0.5, "query_ceiling", "a number to 0"),
-        ("query_ceiling", -math.inf, "query_ceiling", "a number to 0"),
     ],
 )
 def test_parameters_out_of_range_are_errors(name, value, where, expected):
@@ -116,4 +113,4 @@ def test_the_defaults_are_the_published_ones():
     assert (scoring.max_occurrences, scoring.full_documents) == (1500, 1500)
     assert (scoring.most_unigrams, scoring.shortest) == (5000, 1)
     assert scoring.length_penalty == 0
-    assert (scoring.query_bonus, scoring.query_ceiling) == (14, -1)
+    assert (scoring.query_bonus, QUERY_CEILING) == (14, -1)

@@ -33,7 +33,7 @@ def plain_weights(keys, counts, n_tokens, query_start, scoring):
 def lifted(key, query_start, scoring):
     """MINDER's bonus for pseudo-queries; SEAL has none, nor its ceiling."""
     if scoring.query_bonus and key.tokens[0] == query_start:
-        return min(key.log_probability + scoring.query_bonus, scoring.query_ceiling)
+        return min(key.log_probability + scoring.query_bonus, -1.0)
     return key.log_probability
 
 

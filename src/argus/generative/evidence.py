@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from argus.data.types import FloatArray, IntArray
 from argus.generative.index import NgramIndex
-from argus.generative.settings import Scoring
+from argus.generative.settings import QUERY_CEILING, Scoring
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def key_weights(
     pseudo = np.array([key.tokens[0] == query_start for key in keys], bool)
     lengths = np.array([len(key.tokens) for key in keys], np.int64)
     if scoring.query_bonus:
-        lifted = np.minimum(logs + scoring.query_bonus, scoring.query_ceiling)
+        lifted = np.minimum(logs + scoring.query_bonus, QUERY_CEILING)
         logs = np.where(pseudo, lifted, logs)
     logs = np.minimum(logs, 0)
     scale = (1 - scoring.length_penalty) ** (lengths - 1)

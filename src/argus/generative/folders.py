@@ -6,7 +6,7 @@ from pathlib import Path
 
 from argus.data.reading import parse_json, read_own
 from argus.errors import InputError
-from argus.generative.index.ngram_index import FILE, Manifest, read_manifest
+from argus.generative.index.ngram_index import FILE
 from argus.generative.settings import SCRATCH
 
 INDEX = "ngrams"
@@ -28,18 +28,6 @@ def index_folder(path: Path | str) -> Path:
             where=path,
         )
     return path / INDEX if (path / INDEX / FILE).is_file() else path
-
-
-def manifest_of(home: Path) -> Manifest:
-    """Return the manifest of an index that could be opened."""
-    manifest = read_manifest(home)
-    assert manifest is not None
-    return manifest
-
-
-def described(home: Path) -> str:
-    """Return the name of an index in manifests and reports, in place of an encoder."""
-    return f"n-grams of tokenizer {manifest_of(home).vocabulary[:12]}"
 
 
 def need_model(model: Path | None) -> Path:

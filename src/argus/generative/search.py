@@ -18,7 +18,7 @@ from argus.data.types import Document, Query, Topic
 from argus.data.writing import one_writer
 from argus.devices import Device
 from argus.errors import InputError
-from argus.generative.folders import index_folder, is_from_scratch, manifest_of, need_model
+from argus.generative.folders import index_folder, is_from_scratch, need_model
 from argus.generative.index import NgramIndex, check_corpus
 from argus.generative.results import (
     FILE,
@@ -59,12 +59,10 @@ class SearchResult(Result):
     mode, k: how it was searched, and passages per question.
     questions: total, answered, nothing_found, and without_text, which were not asked.
     hits: passages found, over all questions.
-    keys_per_hit: n-grams that a passage is found by, in the mean. None without.
     view_shares: share of the scores by view: body, title, query.
     exact_texts: whether texts shown are those of the corpus, not joined of tokens.
     files: format of results to its file.
     answered_now: questions that this run answered, in `seconds`, queries_per_s of them.
-    seconds_by_step: seconds by step. The constraint is part of decoding.
     batch_wanted, batch: questions at once as set, and in the end, fewer where memory ran out.
     """
 
@@ -165,9 +163,7 @@ def search_ngrams(
         source = queries_file(path)
     else:
         topics = list(queries)[:limit]
-    home, model = index_folder(index), need_model(config.model)
-    config = with_scoring(config, model)
-    opened = NgramIndex.open(home)
+    home, model, config, opened = _open(index, config)
     texts = open_corpus(corpus) if corpus else None
     originals = _originals(opened, texts, fields)
     folder = ArtifactFolder(Path(out), fresh=fresh)
@@ -179,7 +175,7 @@ def search_ngrams(
     record.encoder["what"] = "model"
     record.encoder["fingerprint"] = f"{config.mode} {model.name} {weights[:12]}"
     border = opened.vocabulary.decode([opened.border])
-    answers = AnswerFile(folder / FILE, identity(opened, home, weights, config), border)
+    answers = AnswerFile(folder / FILE, identity(opened, weights, config), border)
     if not fresh:
         answers.check()
     asked = [t.query for t in topics if t.query.text.strip()]
@@ -204,11 +200,8 @@ def search_ngrams(
     with record.timed("writing"):
         files = write_results(results, folder)
         folder.write_table(TABLE, questions_table(results), csv=True)
-    hits = keys = answered = 0
-    for _, answer in results:
-        hits, answered = hits + len(answer.hits), answered + bool(answer.hits)
-        keys += sum(len(hit.keys) for hit in answer.hits)
-    by_step = searcher.seconds if searcher else {}
+    found = [len(answer.hits) for _, answer in results]
+    answered = sum(map(bool, found))
     summary: dict[str, Any] = {
         "index": str(home),
         "model": str(model),
@@ -220,15 +213,13 @@ def search_ngrams(
             "nothing_found": len(asked) - answered,
             "without_text": len(topics) - len(asked),
         },
-        "hits": hits,
-        "keys_per_hit": round(keys / hits, 2) if hits else None,
+        "hits": sum(found),
         "view_shares": view_shares(results),
         "exact_texts": bool(originals),
         "files": files,
         "answered_now": len(left),
         "seconds": round(seconds, 2),
         "queries_per_s": round(len(left) / seconds, 3) if left else None,
-        "seconds_by_step": {step: round(spent, 3) for step, spent in by_step.items()},
         "batch_wanted": config.decoding.batch,
         "batch": searcher.batch if searcher else config.decoding.batch,
     }
@@ -254,9 +245,7 @@ def ask(
     Nothing is written. Raises InputError as `search_ngrams` does, and for a question without words.
     """
     check_query(text, "--query")
-    home, model = index_folder(index), need_model(config.model)
-    config = with_scoring(config, model)
-    opened = NgramIndex.open(home)
+    home, model, config, opened = _open(index, config)
     texts = open_corpus(corpus) if corpus else None
     originals = _originals(opened, texts, fields or FieldNames())
     searcher = open_searcher(opened, model, config, device)
@@ -269,6 +258,14 @@ def ask(
         hits[-1] |= {"text": body, "keys": keys}
     paths = {"index": str(home), "model": str(model)}
     return {"query": text, **paths, "mode": str(config.mode), "results": hits}
+
+
+def _open(
+    index: Path | str, config: NgramSearchConfig
+) -> tuple[Path, Path, NgramSearchConfig, NgramIndex]:
+    """Return the folders of index and model, the config for this kind of model, and the index."""
+    home, model = index_folder(index), need_model(config.model)
+    return home, model, with_scoring(config, model), NgramIndex.open(home)
 
 
 def with_scoring(config: NgramSearchConfig, model: Path) -> NgramSearchConfig:
@@ -288,18 +285,11 @@ def open_searcher(
     return GenerativeSearcher(index, loaded, config.mode, config.decoding, config.scoring)
 
 
-def identity(
-    index: NgramIndex, home: Path, weights: str, config: NgramSearchConfig
-) -> dict[str, Any]:
+def identity(index: NgramIndex, weights: str, config: NgramSearchConfig) -> dict[str, Any]:
     """Return all that decides an answer: index, model, settings."""
-    vocabulary = manifest_of(home).vocabulary
+    vocabulary = index.vocabulary.fingerprint
     content = content_hash(vocabulary, str(index.titles), index.hashes().tobytes(), *index.ids())
-    settings: dict[str, Any] = {
-        **config.described(),
-        "decoding": config.decoding.identity,
-        "scoring": config.scoring.identity,
-    }
-    return {"index": content.hex(), "model": weights, **settings}
+    return {"index": content.hex(), "model": weights, **config.described()}
 
 
 def _originals(

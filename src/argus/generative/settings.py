@@ -15,6 +15,8 @@ from argus.training.settings import LoopConfig, WarmupRatio, WeightDecay
 
 _PANEL = "Scoring"
 PUBLISHED_UNIGRAMS = 5_000
+QUERY_CEILING = -1.0
+"""Largest log-probability of a pseudo-query with the bonus (MINDER)."""
 SCRATCH = "scratch"
 """The name of a model that begins with no checkpoint."""
 
@@ -31,7 +33,7 @@ class Scoring:
     """Settings of key weights and passage scores. The defaults are the published ones.
 
     Published means: in force when SEAL's search is run with its own options (MINDER's for the
-    last two). Raises InputError for a value out of range.
+    last one). Raises InputError for a value out of range.
 
     Attributes:
         smoothing: Added to an n-gram's occurrences.
@@ -71,19 +73,14 @@ class Scoring:
     query_bonus: Annotated[float, Ge(0), Option(panel=_PANEL)] = 14.0
     """A pseudo-query is a key that begins with ` ||` (MINDER: 14). With 0, the ceiling does not
     count either."""
-    query_ceiling: Annotated[float, Le(0)] = -1.0
-    """Largest log-probability with the bonus (MINDER: -1)."""
 
     def __post_init__(self) -> None:
         check_settings(self)
 
     @property
     def identity(self) -> dict[str, float | bool | str | None]:
-        """All that decides a score. Later settings appear where they are set."""
-        plain = {**asdict(self), "unigrams": self.most_unigrams}
-        if self.shortest == 1:
-            del plain["shortest"]
-        return plain
+        """All that decides a score."""
+        return {**asdict(self), "unigrams": self.most_unigrams}
 
     @property
     def most_unigrams(self) -> int:
@@ -119,7 +116,6 @@ class Decoding:
         title_tokens: Of the longest title.
         query_tokens: Of the longest pseudo-query (minder).
         batch: Questions at once; halved when memory runs out. Changes no score.
-        question_ngrams: Look up the question's own words, too.
         own: Your own decoding in place of the beams: FILE.py:NAME.
     """
 
@@ -128,9 +124,6 @@ class Decoding:
     title_tokens: Annotated[int, Ge(1), Option(panel=_DECODING)] = 15
     query_tokens: Annotated[int, Ge(1), Option(panel=_DECODING)] = 30
     batch: Annotated[int, Ge(1), Option(panel=_DECODING)] = 20
-    question_ngrams: Annotated[
-        bool, Option(("--question-ngrams/--no-question-ngrams",), panel=_DECODING)
-    ] = True
     own: Annotated[str | None, Option(("--decoding",), panel=_DECODING)] = None
 
     def __post_init__(self) -> None:
@@ -209,8 +202,8 @@ class NgramSearchConfig:
         return {
             "mode": str(self.mode),
             "k": self.k,
-            "decoding": asdict(self.decoding),
-            "scoring": asdict(self.scoring),
+            "decoding": self.decoding.identity,
+            "scoring": self.scoring.identity,
         }
 
 
@@ -252,7 +245,7 @@ class ReplayConfig:
         questions: At most so many questions, three quarters of them failed ones.
     """
 
-    model: Annotated[Path, Option(panel=_REPLAY)]
+    model: Annotated[Path | None, Option(panel=_REPLAY)] = None
     mode: Annotated[Mode | None, Option(panel=_REPLAY, default="")] = None
     beams: Annotated[int | None, Ge(1), Option(panel=_REPLAY, default="")] = None
     questions: Annotated[
@@ -261,27 +254,13 @@ class ReplayConfig:
 
     def __post_init__(self) -> None:
         check_settings(self)
-
-    @classmethod
-    def from_options(
-        cls,
-        *,
-        model: Path | None = None,
-        mode: Mode | None = None,
-        beams: int | None = None,
-        questions: int = MOST_QUESTIONS,
-    ) -> ReplayConfig | None:
-        """Return how to search again. None without a model, which mode and beams need."""
-        if model is not None:
-            return cls(model=model, mode=mode, beams=beams, questions=questions)
-        if mode is not None or beams is not None:
+        if self.model is None:
             raise InputError(
-                f"--{'mode' if mode is not None else 'beams'} without --model",
+                "--mode, --beams or --replay without --model",
                 expected="--model DIR with it: a search is made again",
                 fix="Give --model and --corpus-index, or leave it out.",
                 where="--model",
             )
-        return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -328,19 +307,10 @@ class FailureConfig:
 
     def described(self) -> dict[str, Any]:
         """Return it as plain values, for the manifest."""
-        replay = self.replay
-        return {
-            "k": self.k,
-            "correct": self.correct.value,
-            "tokenizer": str(self.tokenizer) if self.tokenizer else None,
-            "strict": self.strict,
-            "index": str(self.index) if self.index else None,
-            "model": str(replay.model) if replay else None,
-            "mode": str(replay.mode) if replay and replay.mode else None,
-            "beams": replay.beams if replay else None,
-            "replay": replay.questions if replay else None,
-            "seed": self.seed,
-        }
+        settings = {**asdict(self), **(asdict(self.replay) if self.replay else {})}
+        settings["replay"] = settings.pop("questions", None)
+        del settings["workers"]
+        return {n: str(v) if isinstance(v, Path | StrEnum) else v for n, v in settings.items()}
 
 
 _EXAMPLES = "Examples"

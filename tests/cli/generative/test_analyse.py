@@ -60,7 +60,7 @@ def test_what_is_missing_is_not_applicable_and_never_zero(argus, tmp_path):
     [
         (("--estimate",), "no language model; expected --llm with --estimate"),
         (("--correct", "maybe"), "expected one of annotated, answer"),
-        (("--mode", "seal"), "--mode without --model"),
+        (("--mode", "seal"), "--mode, --beams or --replay without --model"),
         (("--model", "m"), "--model without --corpus-index"),
         (("--budget", "1"), "--budget without --llm"),
     ],

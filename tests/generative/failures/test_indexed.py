@@ -5,7 +5,8 @@ import random
 import pytest
 
 from argus.data.types import Document
-from argus.generative.failures.measuring import indexed, lookup_of
+from argus.generative.failures.measuring import indexed as measured_of
+from argus.generative.failures.measuring import number_of_id
 from argus.generative.failures.reading import Case, Passage, Positive
 from argus.generative.index import build_index
 from argus.generative.vocabulary import train_vocabulary
@@ -27,6 +28,10 @@ def index(tmp_path_factory):
     return build_index(
         DOCUMENTS, train_vocabulary(texts * 3, 400), tmp_path_factory.mktemp("indexed") / "i"
     )
+
+
+def indexed(*given):
+    return measured_of(*given)[0]
 
 
 def case(question="who", answers=(), positives=None, passages=()):
@@ -94,7 +99,5 @@ def test_every_id_of_every_segment_is_found_and_no_other(tmp_path, monkeypatch):
     monkeypatch.setattr("argus.generative.passages.BLOCK", 40)
     index = build_index(documents, train_vocabulary(["text 1"], 270), folder, segment_tokens=1)
     assert len(index.segments) == 2
-    lookup = lookup_of(index)
-    assert [lookup.number_of_id(id_) for id_ in index.ids()] == list(range(62))
-    assert lookup.number_of_id("p60") is None
-    assert lookup_of(index) is lookup
+    assert [number_of_id(index, id_) for id_ in index.ids()] == list(range(62))
+    assert number_of_id(index, "p60") is None

@@ -228,7 +228,7 @@ def analyse_failures(
             )
         _write_files(folder, systems, paired, summary)
         for name, table in (
-            (PRUNED, pa.Table.from_pylist(lost, PRUNED_SCHEMA) if lost else None),
+            (PRUNED, pa.Table.from_pylist(lost) if lost else None),
             (JUDGED, verdicts.table if verdicts else None),
         ):
             (folder / f"{name}.parquet").unlink(missing_ok=True)  # of an earlier analysis
@@ -396,12 +396,6 @@ def headline(summary: dict[str, Any]) -> Iterator[str]:
 
 MEASURES, DIAGNOSIS, TABLES = "failures", "failure_diagnosis", "failure_tables"
 PRUNED, JUDGED = "pruned", "judged"
-PRUNED_SCHEMA = pa.schema(
-    [
-        *((name, pa.string()) for name in ("system", "query_id", "ngram", "view")),
-        ("weight", pa.float64()),
-    ]
-)
 MODE_COLUMNS = (
     "id", "name", "category", "threshold_text", "measured_failed", "among_failed", "measured_found",
     "among_found", "difference", "low", "high", "leading",
@@ -427,17 +421,15 @@ def _write_files(
     folder.write_table(MEASURES, pa.concat_tables(measured, promote_options="default"))
     diagnosis = diagnosis_table(systems, paired)
     folder.write_table(DIAGNOSIS, diagnosis)
+    modes: list[Sequence[object]] = []
     tables: dict[str, tuple[Sequence[str], list[Sequence[object]]]] = {
-        "settings": (
-            ["setting", "value"], [[name, summary[name]] for name in ("k", "correct", "tokens")],
-        ),
-        "modes": (["system", *MODE_COLUMNS], []),
-    }  # fmt: skip
+        "modes": (["system", *MODE_COLUMNS], modes)
+    }
     if compared := summary["comparison"]:
         tables["comparison"] = compared["columns"], compared["rows"]
     for system in summary["systems"]:
         own = system["name"]
-        tables["modes"][1].extend([own, *map(mode.get, MODE_COLUMNS)] for mode in system["modes"])
+        modes += ([own, *map(mode.get, MODE_COLUMNS)] for mode in system["modes"])
         for name, columns, figures in csv_tables(system["figures"]):
             _, all_rows = tables.setdefault(name, (["system", *columns], []))
             all_rows += ([own, *row] for row in figures)

@@ -130,18 +130,13 @@ def derived(row: Row, k: int) -> dict[str, Any]:
         **dict.fromkeys(("pruning_gain", "outvoted", "unknown_to_model")),
     }
     if row.get("pruned") is not None:
-        now, then = row["rank_now"], row["rank_unpruned"]
-        better = then is not None and (now is None or then < now)
-        brought = _within(then, k) and not _within(now, k)
-        outvoted = not _within(now, k) and _outvoting(row, k) is not None
+        now, then = row["rank_now"] or math.inf, row["rank_unpruned"] or math.inf
+        better, brought = then < now, then <= k < now
+        outvoted = k < now and _outvoting(row, k) is not None
         whole["pruning_gain"] = 1.0 if brought else 0.5 if better and row["pruned"] else 0.0
         whole["outvoted"] = int(outvoted)
         whole["unknown_to_model"] = int(not row["hit_k"] and not brought and not outvoted)
     return whole
-
-
-def _within(rank: int | None, k: int) -> bool:
-    return rank is not None and rank <= k
 
 
 def _outvoting(row: Row, k: int) -> str | None:
@@ -244,7 +239,7 @@ DIAGNOSIS_SCHEMA = pa.schema(
 class System:
     """One system's rows, and the modes of failure that hold for each of them.
 
-    spreads: see there. Without modes that are not looked for.
+    spreads: see there.
     """
 
     name: str
@@ -258,11 +253,11 @@ def diagnosed(name: str, rows: Sequence[Row], modes: Sequence[FailureMode], k: i
 
     Pseudo-queries are not missed where the system writes none at all.
     """
-    writes_queries = any(row["query_ngrams_all"] for row in rows)
-    known = [m for m in modes if writes_queries or m.column != "query_ngrams_first"]
     whole = [derived(row, k) for row in rows]
-    spread = spreads(whole, known)
-    return System(name, rows, [diagnose(row, known, spread, k) for row in whole], spread)
+    if not any(row["query_ngrams_all"] for row in rows):
+        whole = [row | {"query_ngrams_first": None} for row in whole]
+    spread = spreads(whole, modes)
+    return System(name, rows, [diagnose(row, modes, spread, k) for row in whole], spread)
 
 
 def system_summary(
@@ -294,15 +289,11 @@ def system_summary(
         for row, findings in zip(system.rows, system.findings, strict=True)
         if findings and outcome(row) == FAILED
     )
-    unmeasured = spreads([], modes)
     of_modes = []
     for mode in modes:
         if not mode.column:
             continue
-        spread = system.spreads.get(mode.id)
-        why = None if spread and spread["measured"] else f"needs {mode.needs}"
-        if spread is None:
-            why = "the system wrote no pseudo-query for any question"
+        spread = system.spreads[mode.id]
         of_modes.append(
             {
                 "id": mode.id,
@@ -310,9 +301,9 @@ def system_summary(
                 "category": mode.category,
                 "direct": mode.direct,
                 "threshold_text": mode.threshold_text,
-                **{name: _round(v) for name, v in (spread or unmeasured[mode.id]).items()},
+                **{name: _round(v) for name, v in spread.items()},
                 "leading": leading[mode.id],
-                "not_applicable": why,
+                "not_applicable": None if spread["measured"] else f"needs {mode.needs}",
             }
         )
     return {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Literal
@@ -40,24 +40,27 @@ from argus.measures.measures import STOP_WORDS
 from argus.progress import progress
 
 
-def indexed(case: Case, index: NgramIndex, k: int) -> Row:
+def indexed(case: Case, index: NgramIndex, k: int) -> tuple[Row, list[int]]:
     """Measure a question against the index: the columns of OF_INDEX (docs/autopsy.md).
 
-    k: how many passages of the list may be a part of a cut answer. The first question of an index
-    sorts the hashes of its ids, 16 bytes per passage.
+    And the numbers of its positives there. These and the first k passages may be a part of a cut
+    answer. The first question of an index sorts the hashes of its ids, 16 bytes per passage.
     """
-    lookup = lookup_of(index)
-    positives = lookup.numbers_of(case.positives)
-    listed = (lookup.number_of_id(passage.id) for passage in case.passages[:k])
-    near = dict.fromkeys([*positives, *(number for number in listed if number is not None)])
+    of_positives = [number_of(index, positive) for positive in case.positives or ()]
+    of_passages = [number_of_id(index, passage.id) for passage in case.passages[:k]]
+    positives, listed = (
+        [number for number in numbers if number is not None]
+        for numbers in (of_positives, of_passages)
+    )
     pieces, word = most_pieces(case, index)
-    return {
+    row = {
         "coverage": coverage(case.question, index),
         "pieces": pieces,
         "pieces_word": word,
-        "cut_answer": cut_answer(index, case.answers, list(near)),
+        "cut_answer": cut_answer(index, case.answers, dict.fromkeys([*positives, *listed])),
         "positives_indexed": len(set(positives)) if case.positives else None,
     }
+    return row, positives
 
 
 def coverage(question: str, index: NgramIndex) -> float | None:
@@ -125,59 +128,45 @@ def _spelled(text: str) -> Iterator[str]:
             yield "".join(run)
 
 
-class IndexLookup:
-    """Find passages of an index by ids or texts. Memory: 16 bytes per passage."""
-
-    def __init__(self, index: NgramIndex) -> None:
-        self.index = index
-
-    def numbers_of(self, positives: Iterable[Positive] | None) -> list[int]:
-        """Return the numbers of the positives that are there."""
-        numbers = map(self.number_of, positives or ())
-        return [number for number in numbers if number is not None]
-
-    def number_of(self, positive: Positive) -> int | None:
-        """Return the number of a positive: by its id, else by title and text. None if not there."""
-        if positive.id is not None:
-            return self.number_of_id(positive.id)
-        (tokens,) = self.index.vocabulary.encode([positive.text or ""])
-        same = words(positive.title), words(positive.text or "")
-        for number in self.index.documents(tokens).tolist() if tokens else ():
-            title, text = self.index.title_and_text(number)
-            if (words(title), words(text)) == same:
-                return int(number)
-        return None
-
-    def number_of_id(self, id_: str) -> int | None:
-        """Return the number of the passage with an id. None if the index has none."""
-        hashes, numbers = self._sorted
-        hash_ = np.uint64(int.from_bytes(content_hash(id_, size=8), "little"))
-        begin, end = (int(np.searchsorted(hashes, hash_, side)) for side in ("left", "right"))
-        return next((n for n in numbers[begin:end].tolist() if self.index.id_of(n) == id_), None)
-
-    def with_texts(self, case: Case) -> Case:
-        """Return a case whose positives have the index's texts where the file has none."""
-        positives = []
-        for one in case.positives or ():
-            number = self.number_of(one) if one.text is None else None
-            if number is not None:
-                title, text = self.index.title_and_text(number)
-                one = replace(one, title=one.title or title, text=text or None)
-            positives.append(one)
-        return replace(case, positives=tuple(positives)) if positives else case
-
-    @cached_property
-    def _sorted(self) -> tuple[np.ndarray, IntArray]:
-        """Hashes of ids, ascending, and the passages' numbers."""
-        hashes = self.index.order(np.arange(self.index.n_documents))
-        numbers = np.argsort(hashes, kind="stable")
-        return hashes[numbers], numbers
-
-
 @lru_cache(maxsize=1)
-def lookup_of(index: NgramIndex) -> IndexLookup:
-    """Return the lookup of an index. The last one is cached."""
-    return IndexLookup(index)
+def _hashed_ids(index: NgramIndex) -> tuple[np.ndarray, IntArray]:
+    """Return the hashes of an index's ids, ascending, and its passages' numbers."""
+    hashes = index.order(np.arange(index.n_documents))
+    numbers = np.argsort(hashes, kind="stable")
+    return hashes[numbers], numbers
+
+
+def number_of_id(index: NgramIndex, id_: str) -> int | None:
+    """Return the number of the passage with an id. None if the index has none."""
+    hashes, numbers = _hashed_ids(index)
+    hash_ = np.uint64(int.from_bytes(content_hash(id_, size=8), "little"))
+    begin, end = (int(np.searchsorted(hashes, hash_, side)) for side in ("left", "right"))
+    return next((n for n in numbers[begin:end].tolist() if index.id_of(n) == id_), None)
+
+
+def number_of(index: NgramIndex, positive: Positive) -> int | None:
+    """Return the number of a positive: by its id, else by title and text. None if not there."""
+    if positive.id is not None:
+        return number_of_id(index, positive.id)
+    (tokens,) = index.vocabulary.encode([positive.text or ""])
+    same = words(positive.title), words(positive.text or "")
+    for number in index.documents(tokens).tolist() if tokens else ():
+        title, text = index.title_and_text(number)
+        if (words(title), words(text)) == same:
+            return int(number)
+    return None
+
+
+def with_texts(case: Case, index: NgramIndex) -> Case:
+    """Return a case whose positives have the index's texts where the file has none."""
+    positives = []
+    for one in case.positives or ():
+        number = number_of(index, one) if one.text is None else None
+        if number is not None:
+            title, text = index.title_and_text(number)
+            one = replace(one, title=one.title or title, text=text or None)
+        positives.append(one)
+    return replace(case, positives=tuple(positives)) if positives else case
 
 
 Item = tuple[int, bytes]
@@ -212,14 +201,12 @@ class Measurements:
     """Figures of an output.
 
     rows: columns of docs/autopsy.md. positives: numbers in the index, for each
-    row. candidates: for a judge, for each row. known: passages among the first k that the index
-    holds. problems: those of the file.
+    row. candidates: for a judge, for each row. problems: those of the file.
     """
 
     rows: list[Row] = field(default_factory=list)
     positives: list[list[int]] = field(default_factory=list)
     candidates: list[list[Candidate]] = field(default_factory=list)
-    known: int = 0
     problems: Problems = field(default_factory=Problems)
 
     def add(self, other: Measurements) -> None:
@@ -227,7 +214,6 @@ class Measurements:
         self.rows += other.rows
         self.candidates += other.candidates
         self.positives += other.positives
-        self.known += other.known
         self.problems.merge(other.problems)
 
 
@@ -255,12 +241,8 @@ def open_measurer(setup: Setup) -> Callable[[list[Item]], Measurements]:
             numbers: list[int] = []
             of_index: Row = {}
             if index is not None:
-                lookup = lookup_of(index)
-                case = lookup.with_texts(case)
-                listed = (lookup.number_of_id(p.id) for p in case.passages[: setup.k])
-                measured.known += sum(number is not None for number in listed)
-                numbers = lookup.numbers_of(case.positives)
-                of_index = indexed(case, index, setup.k)
+                case = with_texts(case, index)
+                of_index, numbers = indexed(case, index, setup.k)
             measured.rows.append(measure(case, setup.k) | of_index)
             measured.positives.append(numbers)
             measured.candidates.append(candidates(case, setup.k) if setup.judged else [])
@@ -303,8 +285,7 @@ def ids_of_questions(queries: Iterable[Query]) -> dict[tuple[str, ...], str]:
 def check_measured(output: Output, measured: Measurements, setup: Setup) -> None:
     """Refuse an output without anything to measure.
 
-    Raises InputError if it holds no question, no passage, none of the questions that are
-    judged, or passages of another index.
+    Raises InputError if it holds no question, no passage, or none of the questions that are judged.
     """
     rows = measured.rows
     listed = any(row["passages"] for row in rows)
@@ -324,10 +305,6 @@ def check_measured(output: Output, measured: Measurements, setup: Setup) -> None
             "Check that both belong together. A file whose questions have no ids needs "
             "--queries, too, which has ids and texts."
         )
-    elif setup.index is not None and not measured.known and not any(measured.positives):
-        what = "no passage and no positive of this output is in --corpus-index"
-        expected = "the index of the passages that were searched"
-        fix = "Check that both belong together; ids must be the same."
     else:
         return
     raise InputError(what, expected=expected, fix=fix, where=output.file)

@@ -219,7 +219,7 @@ def replay_output(
     opened, stored = NgramIndex.open(index), output.settings
     search = search_config(stored, model, config)
     if {"index", "model"} <= stored.keys():
-        now = identity(opened, index, model_hash(model), search)
+        now = identity(opened, model_hash(model), search)
         if other := [name for name in ("model", "index") if stored[name] != now[name]]:
             raise InputError(
                 f"these answers were made with another {' and '.join(other)}",

@@ -34,11 +34,8 @@ def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     plots: dict[str, Figure] = {}
     tables: dict[str, Any] = {}
     modes, problems, briefs = [], [], []
-    for i, (label, system) in enumerate(zip(labels, systems, strict=True)):
-        measured = [mode for mode in system["modes"] if mode["measured"]]
-        if measured:
-            plots[f"{PREFIX}modes_{i}"] = dominating(measured)
-        for mode in measured:
+    for label, system in zip(labels, systems, strict=True):
+        for mode in [mode for mode in system["modes"] if mode["measured"]]:
             cells = [
                 mode["name"], mode["category"],
                 _part_of(mode["among_failed"], mode["measured_failed"]),
@@ -215,33 +212,6 @@ def _change(difference: float | None, low: float | None, high: float | None) -> 
 
 
 _OF_SYSTEM = (BAND_COLOURS["high"], BAND_COLOURS["low"], BAND_COLOURS["mid"], "#8a93a0")
-_ROW_HEIGHT, _FRAME_HEIGHT = 40, 110
-_GROUPS = (
-    ("failed questions", "among_failed", "measured_failed", BAND_COLOURS["low"]),
-    ("found questions", "among_found", "measured_found", BAND_COLOURS["high"]),
-)
-
-
-def dominating(modes: Sequence[dict[str, Any]]) -> Figure:
-    """Share of failed and of found questions in which each mode of a system holds."""
-    names = [mode["name"] for mode in modes]
-    bars = [
-        {
-            "type": "bar", "orientation": "h", "name": name, "y": names,
-            "x": [mode[share] for mode in modes],
-            "customdata": [mode[measured] for mode in modes],
-            "marker": {"color": colour},
-            "hovertemplate": "%{y}: %{x:.1%} of %{customdata:,}<extra>" + name + "</extra>",
-        }
-        for name, share, measured, colour in _GROUPS
-    ]  # fmt: skip
-    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-    height = _FRAME_HEIGHT + _ROW_HEIGHT * len(names)
-    layout = {"barmode": "group", "bargap": 0.3, "height": height, "legend": legend}
-    figure = framed(bars, "share of questions", "", layout, xrange=[0, 1.02])
-    figure["layout"]["xaxis"] |= {"tickformat": ".0%"}
-    figure["layout"]["yaxis"] |= {"type": "category", "autorange": "reversed", "showgrid": False}
-    return figure
 
 
 def hits(tables: Mapping[str, Table], k: int, indicator: str) -> Figure:

@@ -12,9 +12,9 @@ from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.writing import one_writer
 from argus.errors import InputError
-from argus.generative.folders import INDEX, described, manifest_of
+from argus.generative.folders import INDEX
 from argus.generative.index import NgramIndex, build_index
-from argus.generative.index.ngram_index import TOKENIZER
+from argus.generative.index.ngram_index import TOKENIZER, read_manifest
 from argus.generative.passages import pseudo_queries_of
 from argus.generative.settings import NgramBuildConfig
 from argus.generative.vocabulary import open_vocabulary, train_vocabulary
@@ -110,7 +110,8 @@ def build_ngrams(
         index = build_index(
             documents, vocabulary, folder.own(INDEX), pseudo_queries=queries, titles=config.titles
         )
-    manifest, n_bytes = manifest_of(home), sum(index.bytes().values())
+    manifest, n_bytes = read_manifest(home), sum(index.bytes().values())
+    assert manifest is not None
     empty = manifest.counts.empty_ids
     summary: dict[str, Any] = {
         "index": str(home),
@@ -136,7 +137,7 @@ def build_ngrams(
             "documents": len(queries), "queries": sum(map(len, queries.values())),
         }  # fmt: skip
     record.encoder["what"] = "index"
-    record.encoder["fingerprint"] = described(home)
+    record.encoder["fingerprint"] = f"n-grams of tokenizer {manifest.vocabulary[:12]}"
     folder.write_results(JOB, summary, record.manifest(dict(summary["passages"])))
     return BuildResult(index, summary)
 

@@ -14,7 +14,7 @@ from argus.errors import InputError
 from argus.generative.decode.model import padded
 from argus.generative.evidence import UNIGRAM, Matched, Ranked, aggregate
 from argus.generative.searcher import BODY, GenerativeSearcher
-from argus.generative.settings import GenerativeTuneConfig, Scoring
+from argus.generative.settings import QUERY_CEILING, GenerativeTuneConfig, Scoring
 from argus.generative.training.examples import (
     Drawn,
     Inputs,
@@ -394,7 +394,7 @@ def key_weights(
         return torch.tensor(values, dtype=torch.float64, device=logs.device)
 
     if scoring.query_bonus:
-        lifted = (logs + scoring.query_bonus).clamp(max=scoring.query_ceiling)
+        lifted = (logs + scoring.query_bonus).clamp(max=QUERY_CEILING)
         logs = torch.where(column([k.pseudo for k in keys]) > 0, lifted, logs)
     scale = column([(1 - scoring.length_penalty) ** (k.length - 1) for k in keys])
     logs = logs.clamp(max=0) * scale

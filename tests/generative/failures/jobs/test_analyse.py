@@ -129,12 +129,6 @@ def test_judgements_of_other_questions_are_refused(tmp_path):
         analyse([file], out=tmp_path / "out", qrels=qrels)
 
 
-def test_the_index_of_another_corpus_is_refused(ready, tmp_path):
-    file = write_output(tmp_path / "a.json", two_of_three())
-    with pytest.raises(InputError, match="no passage and no positive of this output is in"):
-        analyse([file], out=tmp_path / "out", config=FailureConfig(index=ready.index))
-
-
 def test_the_cost_of_a_judge_is_estimated_without_asking(endpoint, tmp_path):
     from argus.generative.failures.analyse import estimate_verdicts
 
