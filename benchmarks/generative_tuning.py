@@ -85,7 +85,8 @@ def _tuned(
 def _run(index: NgramIndex, model: Path, questions: Sequence[Query]) -> Run:
     loaded = Seq2Seq.open(model, index.vocabulary)
     scoring = Scoring().for_model(scratch=True)
-    return GenerativeSearcher(index, loaded, scoring=scoring).run(questions, K)
+    searcher = GenerativeSearcher(index, loaded, scoring=scoring)
+    return {answer.query_id: answer.scores() for answer in searcher.search(questions, K)}
 
 
 def _compared(

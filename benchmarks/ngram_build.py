@@ -28,8 +28,7 @@ ROUNDS, SLICE, TIMEOUT_S = 3, 200_000, 1200
 BUILD = """
 import json, sys, tempfile, time
 from pathlib import Path
-from argus.generative.index.ngram_index import read_manifest
-from argus.generative.index.ngram_index import open_segment
+from argus.generative.index.ngram_index import open_segment, read_manifest
 from argus.generative.index.segment import make_segment, write_segment
 from benchmarks.ngram_build import inputs, resident_bytes
 manifest = read_manifest(Path(sys.argv[1]))

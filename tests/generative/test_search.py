@@ -133,8 +133,7 @@ def test_broken_answers_are_refused(ready, config, tmp_path):
 
 
 def test_without_a_model_it_is_said_how_to_get_one(ready, tmp_path):
-    for model, got in ((None, "no model is given"), (tmp_path / "none", "no such folder"),
-                       (tmp_path, "no config.json"), (ready.corpus, "is a file")):  # fmt: skip
+    for model, got in ((None, "no model is given"), (tmp_path, "no model in it")):
         with pytest.raises(InputError, match=got) as caught:
             search_ngrams(
                 ready.index, ready.questions, config=NgramSearchConfig(model=model), out=tmp_path

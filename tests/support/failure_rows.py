@@ -118,11 +118,8 @@ def written(tmp_path, systems, *, comparison=None, needs=(), judge=None, replaye
     """A folder as the job writes it; return the page."""
     folder = ArtifactFolder(tmp_path / "out")
     folder.open()
-    fields = ("id", "category", "name", "definition", "indicator", "needs", "reference",
-              "threshold_text", "direct")  # fmt: skip
     summary = {
         "k": K, "correct": "annotated", "tokens": "words", "systems": [told for told, _ in systems],
-        "taxonomy": [{f: getattr(mode, f) for f in fields} for mode in taxonomy()],
         "comparison": comparison, "needs": list(needs), "judge": judge,
         "replayed": list(replayed) or [None for _ in systems],
     }  # fmt: skip

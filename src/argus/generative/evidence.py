@@ -241,14 +241,6 @@ class WeightedKeys:
     types: np.ndarray
     """int32: distinct tokens of each key."""
 
-    def __len__(self) -> int:
-        return len(self.ngrams)
-
-    @property
-    def lengths(self) -> IntArray:
-        """(n_keys,) Tokens of each key."""
-        return np.diff(self.ptr)
-
 
 def class_keys(
     ngrams: Sequence[tuple[int, ...]], weights: Float64Array, counts: IntArray, scoring: Scoring
@@ -289,7 +281,7 @@ def first_scores(
     documents: the passage of each. border: the token that begins passages. Passages come in the
     order in which they are found. One whose occurrences are all covered scores 0.
     """
-    lengths = keys.lengths[keys.rare]
+    lengths = np.diff(keys.ptr)[keys.rare]
     last = keys.tokens[keys.ptr[1:] - 1][keys.rare]
     covered = lengths - ((last == border) & (lengths > 1))
     passages, slots, places = _take(ptr, positions, documents, covered, SMALLEST)

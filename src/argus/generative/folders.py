@@ -20,13 +20,6 @@ NOTE = "argus.json"
 def index_folder(path: Path | str) -> Path:
     """Return the folder of the index that `path` names: itself, or the one built in it."""
     path = Path(path)
-    if path.is_file():
-        raise InputError(
-            "is a file",
-            expected="the folder that `argus research generative build` wrote",
-            fix="Give that folder.",
-            where=path,
-        )
     return path / INDEX if (path / INDEX / FILE).is_file() else path
 
 
@@ -35,19 +28,12 @@ def need_model(model: Path | None) -> Path:
 
     Raises InputError with a remedy where there is none.
     """
-    if model is None:
-        got = "no model is given, and none ships with Argus"
-        expected = "--model DIR: a seq2seq language model that writes n-grams for questions"
-    else:
-        for folder in (model / MODEL, model):
-            if (folder / "config.json").is_file():
-                return folder
-        got = "no config.json in it" if model.is_dir() else "is a file"
-        got = got if model.exists() else "no such folder"
-        expected = "the folder of a seq2seq model: config.json, weights, tokenizer"
+    for folder in () if model is None else (model / MODEL, model):
+        if (folder / "config.json").is_file():
+            return folder
     raise InputError(
-        got,
-        expected=expected,
+        "no model is given" if model is None else "no model in it (config.json)",
+        expected="the folder of a seq2seq language model: config.json, weights, tokenizer",
         fix="Train one on your corpus: argus research generative train; or give the folder of a "
         "seq2seq checkpoint of SEAL or MINDER in the format of transformers.",
         where=model or "--model",

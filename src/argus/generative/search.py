@@ -63,7 +63,6 @@ class SearchResult(Result):
     exact_texts: whether texts shown are those of the corpus, not joined of tokens.
     files: format of results to its file.
     answered_now: questions that this run answered, in `seconds`, queries_per_s of them.
-    batch_wanted, batch: questions at once as set, and in the end, fewer where memory ran out.
     """
 
     TABLES = ("table",)
@@ -220,8 +219,6 @@ def search_ngrams(
         "answered_now": len(left),
         "seconds": round(seconds, 2),
         "queries_per_s": round(len(left) / seconds, 3) if left else None,
-        "batch_wanted": config.decoding.batch,
-        "batch": searcher.batch if searcher else config.decoding.batch,
     }
     folder.write_results(JOB, summary, record.manifest(dict(summary["questions"])))
     return SearchResult(folder.path, write_report(folder.path), results, summary)
@@ -315,11 +312,6 @@ def headline(summary: dict[str, Any]) -> Iterator[str]:
         yield f"{earlier:,} of them were answered in an earlier run"
     if summary["queries_per_s"]:
         yield f"{summary['queries_per_s']:.2f} questions per second, {summary['seconds']} s"
-    if summary["batch"] < summary["batch_wanted"]:
-        yield (
-            f"out of memory with {summary['batch_wanted']:,} questions at once: "
-            f"{summary['batch']:,} instead (--batch)"
-        )
     if summary["view_shares"]:
         shares = ", ".join(f"{view} {share:.0%}" for view, share in summary["view_shares"].items())
         yield f"where scores come from: {shares}"

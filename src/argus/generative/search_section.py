@@ -9,13 +9,6 @@ from argus.data.tables import read_table
 from argus.reports.section import MAX_ROWS, Section, naming, table
 
 FILE = "generative_search.parquet"
-VIEWS = {
-    "title": "titles",
-    "body": "n-grams of texts",
-    "query": "pseudo-queries",
-    "question": "words of the question",
-    "unigram": "single tokens",
-}
 
 
 def section(folder: Path, summary: dict[str, Any]) -> Section:
@@ -35,7 +28,7 @@ def section(folder: Path, summary: dict[str, Any]) -> Section:
     ]  # fmt: skip
     questions, shares = summary["questions"], summary["view_shares"]
     total = questions["total"]
-    views = [[VIEWS.get(view, view), share] for view, share in shares.items()]
+    views = [[view, share] for view, share in shares.items()]
     tables = {
         "generative_questions": table(columns, cells, total=total),
         "generative_views": table({"scores come from": "text", "share": "share"}, views),

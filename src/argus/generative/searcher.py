@@ -13,7 +13,7 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from argus.data.types import FloatArray, Query, Run
+from argus.data.types import FloatArray, Query
 from argus.devices import is_out_of_memory
 from argus.errors import ArgusError, InputError
 from argus.generative.decode.beams import Hypotheses, Search, Timings, beam_search, own_search
@@ -188,10 +188,6 @@ class GenerativeSearcher:
                     yield Answer(query.id, [] if keys is None else self._hits(keys, k))
                     on(1)
                 left = left[len(part) :]
-
-    def run(self, queries: Sequence[Query], k: int) -> Run:
-        """Return the scores of the k best documents of each query."""
-        return {answer.query_id: answer.scores() for answer in self.search(queries, k)}
 
     def keys(self, questions: Sequence[str]) -> list[QuestionKeys]:
         """Return the keys that the model writes for questions with text, and their scores."""

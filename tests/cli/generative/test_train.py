@@ -26,7 +26,7 @@ def said(ran):
     ("options", "message"),
     [
         (("--d-model", "40"), "--d-model: 40; expected a multiple of 16"),
-        (("--model", "no/such"), "no such folder"),
+        (("--model", "no/such"), "no model in it"),
         (("--label-smoothing", "1"), "--label-smoothing: 1.0; expected a number from 0, below 1"),
         (("--dtype", "int8"), "--dtype: 'int8'; expected one of float32, bfloat16"),
         (("--minutes", "0"), "--minutes: 0.0; expected a number above 0"),

@@ -32,7 +32,7 @@ def tune(argus, ready, tmp_path):
         (("--passages", "1"), "Input should be greater than or equal to 2"),
         (("--margin", "-1"), "Input should be greater than or equal to 0"),
         (("--rank-weight", "-1"), "Input should be greater than or equal to 0"),
-        (("--model", "none"), "no such folder"),
+        (("--model", "none"), "no model in it"),
         (("--questions", "none.jsonl"), "none.jsonl"),
     ],
 )

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from argus.data.types import IntArray
 from argus.generative.decode.beams import mask_rows
 from argus.generative.index import NgramIndex, Rows
 
@@ -50,25 +48,18 @@ class CorpusConstraint:
             ended = np.isin(written[:, -1], stops)
         prefixes = np.tile(np.array(self.prefix, np.int64), (len(written), 1))
         ngrams = np.concatenate([prefixes, written], axis=1)
-        pointers, tokens = self._allowed(ngrams, ended)
-        if scores.device.type == "cpu" and scores.dtype == torch.float32:
-            mask_rows(scores.detach().numpy(), pointers, tokens)
-            return scores
-        masked = torch.full_like(scores, -torch.inf)
-        rows = torch.from_numpy(np.repeat(np.arange(len(written)), np.diff(pointers)))
-        places = rows.to(scores.device), torch.from_numpy(tokens).long().to(scores.device)
-        masked[places] = scores[places]
-        return masked
-
-    def _allowed(
-        self, ngrams: IntArray, ended: npt.NDArray[np.bool_]
-    ) -> tuple[IntArray, npt.NDArray[np.int32]]:
-        """Return the tokens that may follow each row: those in the index, else the padding."""
         whole = self.index.find(ngrams)
         rows = Rows(whole.depth, np.where(ended, 0, whole.low), np.where(ended, 0, whole.high))
         pointers, tokens, _ = self.index.next_tokens(rows)
         lengths = np.diff(pointers)
-        if lengths.all():
-            return pointers, tokens
-        filled = np.insert(tokens, pointers[:-1][lengths == 0], self.pad)
-        return np.concatenate([[0], np.cumsum(np.maximum(lengths, 1))]), filled.astype(np.int32)
+        if not lengths.all():  # only padding may follow
+            tokens = np.insert(tokens, pointers[:-1][lengths == 0], self.pad).astype(np.int32)
+            pointers = np.concatenate([[0], np.cumsum(np.maximum(lengths, 1))])
+        if scores.device.type == "cpu" and scores.dtype == torch.float32:
+            mask_rows(scores.detach().numpy(), pointers, tokens)
+            return scores
+        masked = torch.full_like(scores, -torch.inf)
+        owners = torch.from_numpy(np.repeat(np.arange(len(written)), np.diff(pointers)))
+        places = owners.to(scores.device), torch.from_numpy(tokens).long().to(scores.device)
+        masked[places] = scores[places]
+        return masked

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,7 +24,6 @@ from argus.errors import InputError
 from argus.generative.failures.diagnosis import (
     System,
     comparison,
-    described_modes,
     diagnosed,
     diagnosis_table,
     pairs,
@@ -50,7 +48,7 @@ from argus.generative.failures.measuring import (
 )
 from argus.generative.failures.outputs import Output, open_outputs
 from argus.generative.failures.reading import Problem
-from argus.generative.failures.tables import csv_tables, lacking
+from argus.generative.failures.tables import lacking
 from argus.generative.folders import index_folder, need_model
 from argus.generative.index import NgramIndex
 from argus.generative.settings import FailureConfig, PassageJudge
@@ -89,7 +87,6 @@ class FailureResult(Result):
     systems: each system: its name and file, its problems (what, count, and where first), and the
     parts that `system_summary` returns.
     comparison: see `comparison`. None for one system.
-    taxonomy: the modes of failure (see `FailureMode`).
     needs: figures that were not measured, and the inputs that they need.
     replayed: replay by system (see `replay_output`). None without one.
     judge: verdicts (see `judge_passages`). None without a model.
@@ -149,8 +146,8 @@ def analyse_failures(
     """Say of every question why its passage did not come first.
 
     Writes failures.parquet (one row of figures per question), failure_diagnosis.parquet (the modes
-    of failure that hold for it, with evidence), failure_tables/ (CSV), summary.json, manifest.json
-    and report.html. The figures are defined in docs/autopsy.md.
+    of failure that hold for it, with evidence), summary.json, manifest.json and report.html. The
+    figures are defined in docs/autopsy.md.
 
     qrels: in place of the files' own positives. queries: their answers go before those of the
     outputs, and their ids stand for questions without. Raises InputError for bad input, among it a
@@ -214,7 +211,6 @@ def analyse_failures(
                 for output, of_output, system in zip(opened, measured, systems, strict=True)
             ],
             "comparison": comparison(systems, paired, config.seed),
-            "taxonomy": described_modes(modes),
             "replayed": replays,
             "judge": verdicts.summary if verdicts else None,
         }
@@ -226,14 +222,29 @@ def analyse_failures(
             summary["needs"].insert(
                 0, "The two outputs have no question in common: they are not compared."
             )
-        _write_files(folder, systems, paired, summary)
+        measured_rows = [
+            to_table(system.rows).add_column(
+                0, "system", pa.array([system.name] * len(system.rows), pa.string())
+            )
+            for system in systems
+        ]
+        diagnosis = diagnosis_table(systems, paired)
         for name, table in (
+            (MEASURES, pa.concat_tables(measured_rows, promote_options="default")),
+            (DIAGNOSIS, diagnosis),
             (PRUNED, pa.Table.from_pylist(lost) if lost else None),
             (JUDGED, verdicts.table if verdicts else None),
         ):
             (folder / f"{name}.parquet").unlink(missing_ok=True)  # of an earlier analysis
             if table is not None:
                 folder.write_table(name, table)
+        path = folder.own(f"{DIAGNOSIS}.csv")
+        with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(diagnosis.column_names)
+            for row in diagnosis.to_pylist():
+                cells = (" | ".join(c) if isinstance(c, list) else c for c in row.values())
+                writer.writerow([harmless(c) if isinstance(c, str) else c for c in cells])
     counts = {system.name: len(system.rows) for system in systems}
     folder.write_results(JOB, summary, record.manifest(counts))
     return FailureResult(folder.path, write_report(folder.path), summary)
@@ -339,14 +350,7 @@ def doubts(
                 f"No positive is among the passages of {system.name}, for no question: check that "
                 "both have ids of one scheme."
             )
-        if replay is None:
-            continue
-        if replay["questions"] < replay["of"]:
-            yield (
-                f"{replay['questions']:,} of {replay['of']:,} questions of {system.name} were "
-                "replayed (--replay): what a replay shows is of these."
-            )
-        if replay["same"] < SAME_RANKS * replay["compared"]:
+        if replay is not None and replay["same"] < SAME_RANKS * replay["compared"]:
             yield (
                 f"In the replay of {system.name} as {replay['mode']} with {replay['beams']} beams "
                 "the best positive has the rank of the output for only "
@@ -394,55 +398,5 @@ def headline(summary: dict[str, Any]) -> Iterator[str]:
     yield from summary["needs"]
 
 
-MEASURES, DIAGNOSIS, TABLES = "failures", "failure_diagnosis", "failure_tables"
+MEASURES, DIAGNOSIS = "failures", "failure_diagnosis"
 PRUNED, JUDGED = "pruned", "judged"
-MODE_COLUMNS = (
-    "id", "name", "category", "threshold_text", "measured_failed", "among_failed", "measured_found",
-    "among_found", "difference", "low", "high", "leading",
-)  # fmt: skip
-
-
-def _write_files(
-    folder: ArtifactFolder,
-    systems: Sequence[System],
-    paired: Sequence[Sequence[str]],
-    summary: dict[str, Any],
-) -> None:
-    """Write rows, diagnoses and tables. Those of two systems stand in one file.
-
-    Tables of an earlier analysis in the folder are removed. paired: of `pairs`.
-    """
-    measured = [
-        to_table(system.rows).add_column(
-            0, "system", pa.array([system.name] * len(system.rows), pa.string())
-        )
-        for system in systems
-    ]
-    folder.write_table(MEASURES, pa.concat_tables(measured, promote_options="default"))
-    diagnosis = diagnosis_table(systems, paired)
-    folder.write_table(DIAGNOSIS, diagnosis)
-    modes: list[Sequence[object]] = []
-    tables: dict[str, tuple[Sequence[str], list[Sequence[object]]]] = {
-        "modes": (["system", *MODE_COLUMNS], modes)
-    }
-    if compared := summary["comparison"]:
-        tables["comparison"] = compared["columns"], compared["rows"]
-    for system in summary["systems"]:
-        own = system["name"]
-        modes += ([own, *map(mode.get, MODE_COLUMNS)] for mode in system["modes"])
-        for name, columns, figures in csv_tables(system["figures"]):
-            _, all_rows = tables.setdefault(name, (["system", *columns], []))
-            all_rows += ([own, *row] for row in figures)
-    shutil.rmtree(folder / TABLES, ignore_errors=True)
-    folder.own(TABLES).mkdir()
-    rows: list[Sequence[object]] = [
-        [" | ".join(cell) if isinstance(cell, list) else cell for cell in row.values()]
-        for row in diagnosis.to_pylist()
-    ]
-    files = {folder / TABLES / f"{name}.csv": table for name, table in tables.items()}
-    files[folder.own(f"{DIAGNOSIS}.csv")] = diagnosis.column_names, rows
-    for path, (columns, cells) in files.items():
-        with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(columns)
-            writer.writerows([harmless(c) if isinstance(c, str) else c for c in r] for r in cells)

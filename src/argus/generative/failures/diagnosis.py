@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -51,10 +51,6 @@ class FailureMode:
     def applies(self, value: float) -> bool:
         """Return whether the mode holds at a value of its column."""
         return value >= self.threshold if self.holds == "above" else value <= self.threshold
-
-    def is_direct(self, value: float) -> bool:
-        """Return whether a value shows the failure itself, not a trait that goes with failing."""
-        return self.direct and value >= self.direct_from
 
     def severity(self, value: float) -> float:
         """Return how far past the threshold a value is: 0 there, 1 at `worst` and beyond."""
@@ -174,7 +170,7 @@ def diagnose(
         value = number(row, mode.column) if mode.column else None
         if value is None or not mode.applies(value):
             continue
-        severity, direct = mode.severity(value), mode.is_direct(value)
+        severity, direct = mode.severity(value), mode.direct and value >= mode.direct_from
         difference = spreads.get(mode.id, {}).get("difference")
         misleading = not direct and difference is not None and difference < 0
         finding = Finding(mode, severity, mode.evidence.format(**row | words_of))
@@ -384,12 +380,3 @@ def comparison(
 
 def _round(value: float | None) -> float | None:
     return None if value is None else value if isinstance(value, int) else round(float(value), 5)
-
-
-def described_modes(modes: Iterable[FailureMode]) -> list[dict[str, Any]]:
-    """Return the taxonomy as it is shown."""
-    keys = (
-        "id", "category", "name", "definition", "indicator", "needs", "threshold_text", "reference",
-        "direct",
-    )  # fmt: skip
-    return [{key: getattr(mode, key) for key in keys} for mode in modes]

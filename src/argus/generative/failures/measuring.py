@@ -7,17 +7,16 @@ to the workers as bytes, so that parsing is shared out, too.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
 from argus.data.provenance import content_hash
-from argus.data.types import IntArray, Qrels, Query
+from argus.data.types import IntArray, Query
 from argus.engine import EngineConfig, Work, open_engine
 from argus.errors import InputError
 from argus.generative.failures.judging import Candidate, candidates
@@ -29,10 +28,8 @@ from argus.generative.failures.reading import (
     Problem,
     Problems,
     Reading,
-    Split,
     holds_any,
     read_case,
-    split_words,
     words,
 )
 from argus.generative.index import NgramIndex
@@ -176,24 +173,17 @@ BLOCK = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setup:
-    """Setup of a worker: plain values, which go to other processes.
+class Setup(Reading):
+    """Setup of a worker: how records are read, and plain values, which go to other processes.
 
-    tokenizer: folder of a tokenizer, index: of an n-gram index. None without. qrels, answers: in
-    place of the file's own. ids: of questions by their words, for records without. border: begins
-    titles. judged: keep passages for a language model to judge. strict: count as the thesis does.
+    tokenizer: folder of a tokenizer, index: of an n-gram index. None without. judged: keep passages
+    for a language model to judge.
     """
 
     k: int
-    correct: Literal["annotated", "answer"]
     tokenizer: Path | None = None
     index: Path | None = None
-    qrels: Qrels | None = None
-    answers: Mapping[str, tuple[str, ...]] | None = None
-    ids: Mapping[tuple[str, ...], str] | None = None
-    border: str = "</s>"
     judged: bool = False
-    strict: bool = False
 
 
 @dataclass
@@ -225,12 +215,10 @@ def open_measurer(setup: Setup) -> Callable[[list[Item]], Measurements]:
         from argus.generative.vocabulary import open_vocabulary
 
         vocabulary = open_vocabulary(setup.tokenizer)
-    split: Split = split_words
+    reading: Reading = setup
     if vocabulary is not None:
         split = vocabulary.encode_as_is if setup.strict else vocabulary.encode
-    reading = Reading(
-        split, setup.correct, setup.qrels, setup.answers, setup.ids, setup.border, setup.strict
-    )
+        reading = replace(setup, split=split)
 
     def measure_block(items: list[Item]) -> Measurements:
         measured = Measurements()

@@ -214,7 +214,7 @@ class Reading:
     begins. strict: the markers of an n-gram count among its tokens, as in the thesis.
     """
 
-    split: Split
+    split: Split = split_words
     correct: Literal["annotated", "answer"] = "annotated"
     qrels: Mapping[str, Mapping[str, int]] | None = None
     answers: Mapping[str, tuple[str, ...]] | None = None

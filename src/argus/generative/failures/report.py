@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from argus.data.tables import read_table
+from argus.generative.failures.diagnosis import taxonomy
 from argus.generative.failures.tables import Shown, Table, Value, declared, is_missing
 from argus.reports.figures import BAND_COLOURS, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, table
@@ -64,15 +65,12 @@ def section(folder: Path, summary: Mapping[str, Any]) -> Section:
             if label not in there
         ]
     texts = dict.fromkeys(("mode", "category", "what goes wrong", "how it is told", "see"), "text")
-    taxonomy = []
-    for mode in summary["taxonomy"]:
-        holds = f" Holds where {mode['threshold_text']}." if mode["threshold_text"] else ""
-        needs = f" Needs {mode['needs']}." if mode["needs"] else ""
-        how = f"{mode['indicator']}{holds}{needs}"
-        taxonomy.append(
-            [mode["name"], mode["category"], mode["definition"], how, mode["reference"]]
-        )
-    tables[f"{PREFIX}taxonomy"] = table(texts, taxonomy)
+    described = []
+    for one in taxonomy():
+        holds = f" Holds where {one.threshold_text}." if one.threshold_text else ""
+        how = f"{one.indicator}{holds}{f' Needs {one.needs}.' if one.needs else ''}"
+        described.append([one.name, one.category, one.definition, how, one.reference])
+    tables[f"{PREFIX}taxonomy"] = table(texts, described)
     sides = dict.fromkeys(("failed", "found"), "said")
     for name, columns, rows in (
         ("modes", {"mode": "text", "category": "text", **sides, "difference": "text",

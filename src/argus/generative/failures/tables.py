@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib.resources import files
@@ -189,27 +189,6 @@ def lacking(systems: Iterable[Mapping[str, Any]]) -> list[str]:
 def is_missing(table: Table) -> bool:
     """Whether there is no table, but why there is none."""
     return "not_applicable" in table
-
-
-def has_rows(table: Table) -> bool:
-    """Whether a table has columns and rows, not single figures."""
-    return "columns" in table
-
-
-def csv_tables(
-    figures: Mapping[str, Any],
-) -> Iterator[tuple[str, Sequence[str], Sequence[Sequence[object]]]]:
-    """Yield name, columns and rows of every table that applies.
-
-    A table of single figures is one row. The single figures of a table of rows (n, mean) are in
-    summary.json, and of indicators in the table `indicators`.
-    """
-    for shown in declared()["table"]:
-        table = figures[shown.section][shown.name]
-        if has_rows(table):
-            yield shown.name, table["columns"], table["rows"]
-        elif not is_missing(table):
-            yield shown.name, list(table), [list(table.values())]
 
 
 def not_applicable(why: str) -> Table:

@@ -95,9 +95,6 @@ class GenerativeTrainResult(LearntModel):
     examples: examples by use, and by source and view.
     views: views that it learns to write: body, title, query.
     out_of_time: whether it ended for want of time. With more it goes on.
-    evaluation_seconds: seconds that validating took.
-    halved: how often a batch was halved for want of memory.
-    batch: examples at once in the end.
     """
 
     def headline(self) -> Iterator[str]:
@@ -194,9 +191,6 @@ def train_generative(
         "views": examples.views,
         **training_figures(trained, network, learning.dtype, on),
         "out_of_time": state.out_of_time,
-        "evaluation_seconds": round(state.evaluation_seconds, 2),
-        "halved": state.halved,
-        "batch": state.passes or learning.batch_size,
     }
     scratch: dict[str, str | float] = {"name": SCRATCH, **asdict(config.size)}
     note = {
@@ -223,5 +217,3 @@ def headline(summary: dict[str, Any]) -> Iterator[str]:
     yield from training_lines(summary, "step")
     if summary["out_of_time"]:
         yield "give more --minutes, and it goes on"
-    if summary["halved"]:
-        yield f"out of memory {summary['halved']} times: {summary['batch']} examples at once"

@@ -58,7 +58,7 @@ def tune_generative(
     index: Annotated[Path | str, Option(argument="INDEX")],
     queries: Annotated[Path | str, Option(("--questions",))],
     qrels: Annotated[Path | str, QrelsName()],
-    config: Annotated[GenerativeTuneConfig, Without("k", "formats", "compact", "batch")],
+    config: Annotated[GenerativeTuneConfig, Without("k", "batch")],
     out: o.Out = o.OUT,
     pseudo_queries: Path | str | None = None,
     fields: Annotated[FieldNames | None, Without("template")] = None,

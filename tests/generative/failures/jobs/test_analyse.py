@@ -86,8 +86,6 @@ def test_a_replay_takes_so_many_questions_failed_ones_first(ready, tmp_path):
     result = analyse([file], config=config, out=tmp_path / "out", qrels=qrels)
     (told,) = result.summary["replayed"]
     assert (told["questions"], told["of"], told["mode"], told["beams"]) == (1, 2, "seal", 2)
-    said = " ".join(result.summary["needs"])
-    assert "1 of 2 questions of seal were replayed (--replay)" in said
     rows = pq.read_table(tmp_path / "out" / "failures.parquet").to_pylist()
     assert {row["query_id"]: row["pruned"] is not None for row in rows} == {
         "found": False,
@@ -113,12 +111,9 @@ def test_nothing_of_an_earlier_analysis_is_left(endpoint, tmp_path):
     files = [write_output(tmp_path / f"{n}.json", two_of_three()) for n in ("seal", "minder")]
     llm = judge(endpoint)
     analyse(files, llm=llm, out=tmp_path / "out")
-    tables = tmp_path / "out" / "failure_tables"
-    assert (tables / "comparison.csv").is_file() and (tables / "t10_verdicts.csv").is_file()
+    assert (tmp_path / "out" / "judged.parquet").is_file()
     analyse(files[:1], out=tmp_path / "out")
-    assert not (tables / "comparison.csv").exists() and not (tables / "t10_verdicts.csv").exists()
     assert not list((tmp_path / "out").glob("judged.*"))
-    assert all("minder" not in path.read_text() for path in tables.iterdir())
 
 
 def test_judgements_of_other_questions_are_refused(tmp_path):
