@@ -100,15 +100,6 @@ def unigram_weights(
     return weights
 
 
-def best_unigrams(weights: Float64Array, most: int) -> IntArray:
-    """Return up to `most` tokens of positive weight, the weightiest first, then the lower id."""
-    tokens = np.flatnonzero(weights > 0)
-    if most < len(tokens):
-        tokens = tokens[greatest(weights[tokens], most)]
-    order: IntArray = tokens[np.argsort(-weights[tokens], kind="stable")]
-    return order
-
-
 def _log_odds(
     logs: Float64Array, counts: IntArray, n_tokens: int, smoothing: float
 ) -> Float64Array:
@@ -573,7 +564,9 @@ def aggregate(
         excluded = [key.tokens[0] for key in keys if len(key.tokens) == 1]
         excluded += [token for token in never if token is not None]
         single = unigram_weights(unigrams, single_counts, index.n_tokens, excluded, scoring)
-    added = best_unigrams(single, len(keys))
+    added = np.flatnonzero(single > 0)  # as many single tokens as keys, the weightiest first
+    added = added[greatest(single[added], len(keys))]
+    added = added[np.argsort(-single[added], kind="stable")]
     weighted = class_keys(
         [*ngrams, *((token,) for token in added.tolist())],
         np.concatenate([weights, single[added]]),

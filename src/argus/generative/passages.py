@@ -171,11 +171,9 @@ def pseudo_queries_of(
     known = {id_: queries for id_, queries in pseudo_queries.items() if id_ in ids}
     if pseudo_queries and not known:
         raise InputError(
-            f"pseudo-queries of {len(pseudo_queries):,} documents, none of them in the corpus "
-            f"(they begin with {min(pseudo_queries)!r}, the documents with {min(ids)!r})",
-            expected="pseudo-queries by the ids of the corpus",
-            fix="Check --pseudo-queries, --corpus and --id-field; --limit may have cut the corpus "
-            "too short.",
+            f"pseudo-queries of {len(pseudo_queries):,} documents, none of them in the corpus",
+            expected=f"ids of the corpus, such as {min(ids)!r}",
+            fix="Check --pseudo-queries, --corpus, --id-field and --limit.",
             where=file or "pseudo-queries",
         )
     return known, file

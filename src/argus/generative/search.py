@@ -78,7 +78,21 @@ class SearchResult(Result):
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        return headline(self.summary)
+        summary = self.summary
+        counts = summary["questions"]
+        kinds = {"found nothing": counts["nothing_found"], "without text": counts["without_text"]}
+        left_out = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items() if n)
+        more = f" ({left_out})" if left_out else ""
+        yield f"{counts['answered']:,} of {counts['total']:,} questions answered{more}"
+        earlier = counts["total"] - counts["without_text"] - summary["answered_now"]
+        if earlier:
+            yield f"{earlier:,} of them were answered in an earlier run"
+        if summary["queries_per_s"]:
+            yield f"{summary['queries_per_s']:.2f} questions per second, {summary['seconds']} s"
+        if shares := [f"{view} {n:.0%}" for view, n in summary["view_shares"].items()]:
+            yield f"where scores come from: {', '.join(shares)}"
+        for name, path in summary["files"].items():
+            yield f"{name}: {path}"
 
 
 def search(
@@ -298,22 +312,3 @@ def _originals(
     documents = corpus.documents(fields)
     check_corpus(index, documents, None)
     return {d.id: d for d in documents}
-
-
-def headline(summary: dict[str, Any]) -> Iterator[str]:
-    """Yield how many questions were answered, how fast, and where the answers are."""
-    counts = summary["questions"]
-    kinds = {"found nothing": counts["nothing_found"], "without text": counts["without_text"]}
-    left_out = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items() if n)
-    more = f" ({left_out})" if left_out else ""
-    yield f"{counts['answered']:,} of {counts['total']:,} questions answered{more}"
-    earlier = counts["total"] - counts["without_text"] - summary["answered_now"]
-    if earlier:
-        yield f"{earlier:,} of them were answered in an earlier run"
-    if summary["queries_per_s"]:
-        yield f"{summary['queries_per_s']:.2f} questions per second, {summary['seconds']} s"
-    if summary["view_shares"]:
-        shares = ", ".join(f"{view} {share:.0%}" for view, share in summary["view_shares"].items())
-        yield f"where scores come from: {shares}"
-    for name, path in summary["files"].items():
-        yield f"{name}: {path}"

@@ -475,7 +475,6 @@ class GenerativeTrainConfig:
 
 
 _RANKING = "Ranking"
-_VALIDATION_SHARE = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -506,6 +505,6 @@ class GenerativeTuneConfig:
     def examples(self) -> ExampleConfig:
         """Texts written for questions meanwhile: spans, titles and queries of right passages."""
         return ExampleConfig(
-            unsupervised=0, title_questions=False, validation_share=_VALIDATION_SHARE,
+            unsupervised=0, title_questions=False, validation_share=0.1,
             seed=self.training.seed,
         )  # fmt: skip

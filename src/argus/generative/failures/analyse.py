@@ -109,7 +109,38 @@ class FailureResult(Result):
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        return headline(self.summary)
+        summary, k = self.summary, self.summary["k"]
+        for system in summary["systems"]:
+            counts = system["questions"]
+            yield f"{system['name']}: {counts['total']:,} questions, {counts['judged']:,} judged"
+            if counts["judged"]:
+                hits = (counts["found"] + counts["late"]) / counts["judged"]
+                yield (
+                    f"  {counts['found']:,} found first, {counts['late']:,} more among the first "
+                    f"{k} (hits@{k} {hits:.1%}), {counts['failed']:,} failed"
+                )
+            for mode in [mode for mode in system["modes"] if mode["among_failed"]][:SHOWN_MODES]:
+                parts = []
+                for side in ("failed", "found"):
+                    share, n = mode[f"among_{side}"], mode[f"measured_{side}"]
+                    parts += [] if share is None else [f"{round(share * n):,} of {n:,} {side}"]
+                yield f"  {', '.join(parts):<36} {mode['name']}"
+            for problem in system["problems"]:
+                yield f"  {problem['count']:,} {problem['what']} ({problem['first']})"
+        if comparison := summary["comparison"]:
+            names = [system["name"] for system in summary["systems"]]
+            yield f"{names[1]} against {names[0]}, on {comparison['questions']:,} questions of both"
+            for values in comparison["rows"]:
+                row = dict(zip(comparison["columns"], values, strict=True))
+                if name := {"hit_1": "hits@1", "hit_k": f"hits@{k}"}.get(row["figure"]):
+                    low, high = row["low"], row["high"]
+                    ends = "" if low is None else f" ({low:+.3f} to {high:+.3f})"
+                    means = f"{row['first']:.3f}, {row['second']:.3f}"
+                    yield f"  {name} {means}: {row['difference']:+.3f}{ends}"
+        for name, verdicts in (summary["judge"] or {"systems": {}})["systems"].items():
+            given = ", ".join(f"{verdicts['questions'][v]:,} {v}" for v in (*VERDICTS, FAILED))
+            yield f"verdicts on {name}: {given}"
+        yield from summary["needs"]
 
 
 @dataclass(frozen=True)
@@ -361,41 +392,6 @@ def doubts(
 
 
 SHOWN_MODES = 5
-
-
-def headline(summary: dict[str, Any]) -> Iterator[str]:
-    """Yield how each system fared, and the modes that tell its failures apart."""
-    k = summary["k"]
-    for system in summary["systems"]:
-        counts = system["questions"]
-        yield f"{system['name']}: {counts['total']:,} questions, {counts['judged']:,} judged"
-        if counts["judged"]:
-            hits = (counts["found"] + counts["late"]) / counts["judged"]
-            yield (
-                f"  {counts['found']:,} found first, {counts['late']:,} more among the first {k} "
-                f"(hits@{k} {hits:.1%}), {counts['failed']:,} failed"
-            )
-        for mode in [mode for mode in system["modes"] if mode["among_failed"]][:SHOWN_MODES]:
-            parts = []
-            for side in ("failed", "found"):
-                share, n = mode[f"among_{side}"], mode[f"measured_{side}"]
-                parts += [] if share is None else [f"{round(share * n):,} of {n:,} {side}"]
-            yield f"  {', '.join(parts):<36} {mode['name']}"
-        for problem in system["problems"]:
-            yield f"  {problem['count']:,} {problem['what']} ({problem['first']})"
-    if comparison := summary["comparison"]:
-        names = [system["name"] for system in summary["systems"]]
-        yield f"{names[1]} against {names[0]}, on {comparison['questions']:,} questions of both"
-        for values in comparison["rows"]:
-            row = dict(zip(comparison["columns"], values, strict=True))
-            if name := {"hit_1": "hits@1", "hit_k": f"hits@{k}"}.get(row["figure"]):
-                ends = "" if row["low"] is None else f" ({row['low']:+.3f} to {row['high']:+.3f})"
-                difference = f"{row['difference']:+.3f}{ends}"
-                yield f"  {name} {row['first']:.3f}, {row['second']:.3f}: {difference}"
-    for name, verdicts in (summary["judge"] or {"systems": {}})["systems"].items():
-        given = ", ".join(f"{verdicts['questions'][v]:,} {v}" for v in (*VERDICTS, FAILED))
-        yield f"verdicts on {name}: {given}"
-    yield from summary["needs"]
 
 
 MEASURES, DIAGNOSIS = "failures", "failure_diagnosis"

@@ -50,7 +50,29 @@ class BuildResult(Result):
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        return build_headline(self.summary)
+        summary = self.summary
+        passages, tokens = summary["passages"], summary["tokens"]
+        yield (
+            f"{passages['total']:,} passages, {tokens['total']:,} tokens of {tokens['types']:,} "
+            f"types; {summary['bytes']:,} bytes, {summary['bytes_per_token']:.2f} per token"
+        )
+        if passages["empty"]:
+            more = ", ..." if passages["empty"] > len(passages["empty_ids"]) else ""
+            named = ", ".join(passages["empty_ids"]) + more
+            yield f"left out: {passages['empty']:,} without text or title ({named})"
+        if tokens["unknown"]:
+            yield (
+                f"warning: {tokens['unknown']:,} tokens are unknown to the tokenizer: all n-grams "
+                "with them look alike"
+            )
+        if summary["markers_added"]:
+            yield (
+                f"note: {summary['markers_added']} markers (@@, ||) are new to this tokenizer: a "
+                "model made before has to learn them (argus research generative train)"
+            )
+        if queries := summary["pseudo_queries"]:
+            yield f"pseudo-queries: {queries['queries']:,} of {queries['documents']:,} documents"
+        yield f"index: {summary['index']} ({summary['seconds']:.1f} s)"
 
 
 @one_writer
@@ -140,29 +162,3 @@ def build_ngrams(
     record.encoder["fingerprint"] = f"n-grams of tokenizer {manifest.vocabulary[:12]}"
     folder.write_results(JOB, summary, record.manifest(dict(summary["passages"])))
     return BuildResult(index, summary)
-
-
-def build_headline(summary: dict[str, Any]) -> Iterator[str]:
-    """Yield lines on the documents indexed and left out, and the place of the index."""
-    passages, tokens = summary["passages"], summary["tokens"]
-    yield (
-        f"{passages['total']:,} passages, {tokens['total']:,} tokens of {tokens['types']:,} types; "
-        f"{summary['bytes']:,} bytes, {summary['bytes_per_token']:.2f} per token"
-    )
-    if passages["empty"]:
-        more = ", ..." if passages["empty"] > len(passages["empty_ids"]) else ""
-        named = ", ".join(passages["empty_ids"]) + more
-        yield f"left out: {passages['empty']:,} without text or title ({named})"
-    if tokens["unknown"]:
-        yield (
-            f"warning: {tokens['unknown']:,} tokens are unknown to the tokenizer: all n-grams with "
-            "them look alike"
-        )
-    if summary["markers_added"]:
-        yield (
-            f"note: {summary['markers_added']} markers (@@, ||) are new to this tokenizer: a model "
-            "made before has to learn them (argus research generative train)"
-        )
-    if queries := summary["pseudo_queries"]:
-        yield f"pseudo-queries: {queries['queries']:,} of {queries['documents']:,} documents"
-    yield f"index: {summary['index']} ({summary['seconds']:.1f} s)"

@@ -99,7 +99,15 @@ class GenerativeTrainResult(LearntModel):
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        yield from headline(self.summary)
+        summary = self.summary
+        counts = summary["examples"]
+        yield (
+            f"{counts['train']:,} examples an epoch, {counts['validation']:,} to validate with; "
+            f"{counts['questions']:,} questions, {counts['held_out']:,} titles held out"
+        )
+        yield from training_lines(summary, "step")
+        if summary["out_of_time"]:
+            yield "give more --minutes, and it goes on"
         yield f"model: {self.model} ({self.summary['weights'] / 1e6:.1f} million weights)"
 
 
@@ -205,15 +213,3 @@ def train_generative(
     write_held_out(folder, inputs.documents, held_out)
     folder.write_results(SECTION, summary, record.manifest(dict(summary["examples"])))
     return GenerativeTrainResult(folder.path, model, summary)
-
-
-def headline(summary: dict[str, Any]) -> Iterator[str]:
-    """Yield lines on the examples learnt and the time they took."""
-    counts = summary["examples"]
-    yield (
-        f"{counts['train']:,} examples an epoch, {counts['validation']:,} to validate with; "
-        f"{counts['questions']:,} questions, {counts['held_out']:,} titles held out"
-    )
-    yield from training_lines(summary, "step")
-    if summary["out_of_time"]:
-        yield "give more --minutes, and it goes on"

@@ -47,7 +47,18 @@ class GenerativeTuneResult(LearntModel):
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        yield from headline(self.summary)
+        summary = self.summary
+        counts, before, after = summary["lists"], summary["before"], summary["after"]
+        yield (
+            f"{counts['train']:,} questions to learn from, {counts['validation']:,} to validate "
+            f"with; {counts['out_of_list']:,} have no right passage in their list"
+        )
+        yield from training_lines(summary, "epoch")
+        yield (
+            f"right passage first for {before['first']:.1%} of the questions to validate with, now "
+            f"{after['first']:.1%}; mean reciprocal rank {before['reciprocal_rank']:.3f}, now "
+            f"{after['reciprocal_rank']:.3f}"
+        )
         yield f"model: {self.model}"
 
 
@@ -149,18 +160,3 @@ def _places(lists: Sequence[RankList]) -> dict[str, Any]:
         "first_10": round(sum(rank <= 10 for rank in ranks) / n, 4),
         "reciprocal_rank": round(sum(1 / rank for rank in ranks) / n, 4),
     }
-
-
-def headline(summary: dict[str, Any]) -> Iterator[str]:
-    """Yield lines on the pairs learnt, the time, and the places of right passages now."""
-    counts, before, after = summary["lists"], summary["before"], summary["after"]
-    yield (
-        f"{counts['train']:,} questions to learn from, {counts['validation']:,} to validate with; "
-        f"{counts['out_of_list']:,} have no right passage in their list"
-    )
-    yield from training_lines(summary, "epoch")
-    yield (
-        f"right passage first for {before['first']:.1%} of the questions to validate with, now "
-        f"{after['first']:.1%}; mean reciprocal rank {before['reciprocal_rank']:.3f}, now "
-        f"{after['reciprocal_rank']:.3f}"
-    )
