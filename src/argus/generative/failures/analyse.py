@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +17,6 @@ from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.runs import read_qrels
 from argus.data.tables import harmless, read_table
-from argus.data.types import Qrels
 from argus.data.writing import one_writer, replacing
 from argus.devices import Device
 from argus.errors import InputError
@@ -247,7 +246,7 @@ def analyse_failures(
         }
         summary["needs"] = [
             *lacking(system["figures"] for system in summary["systems"]),
-            *doubts(setup.qrels, systems, replays),
+            *doubts(setup.qrels or (), systems, replays),
         ]
         if len(systems) == 2 and summary["comparison"] is None:
             summary["needs"].insert(
@@ -365,12 +364,12 @@ SAME_RANKS = 0.9
 
 
 def doubts(
-    qrels: Qrels | None, systems: Sequence[System], replays: Sequence[Mapping[str, Any] | None]
+    judged: Iterable[str], systems: Sequence[System], replays: Sequence[Mapping[str, Any] | None]
 ) -> Iterator[str]:
-    """Yield doubts about the inputs, and about replays."""
+    """Yield doubts about the inputs, and about replays. judged: ids of questions."""
     for system, replay in zip(systems, replays, strict=True):
         ids = {row["query_id"] for row in system.rows}
-        if absent := sum(query not in ids for query in qrels or ()):
+        if absent := sum(query not in ids for query in judged):
             yield (
                 f"{absent:,} judged questions are not in {system.name}: they are not counted, "
                 "neither as failed nor as found."
