@@ -107,10 +107,18 @@ class BlendedRetriever:
         is_named = isinstance(source, str | Path)
         of_store = is_store(str(source)) if is_named else hasattr(source, "can_search_exactly")
         if not of_store:
-            _check_own(
-                index, where=where, remedy=remedy, correction=correction, exact=exact or None,
-                opening=opening,
-            )  # fmt: skip
+            if index is None:
+                got = "a retriever, and no index"
+                expected = "the Argus index with the blend, by which its results are ranked"
+                raise InputError(got, expected=expected, fix="Give index=.", where="index")
+            of_stores = {
+                "where": where, "remedy": remedy, "correction": correction, "exact": exact or None,
+                "opening": opening,
+            }  # fmt: skip
+            if named := [name for name, value in of_stores.items() if value is not None]:
+                got = "is said of a store, and the source is a retriever"
+                fix = "Leave it out: the retriever filters and searches as it does."
+                raise InputError(got, expected="a store as the source", fix=fix, where=named[0])
         if index is not None and not isinstance(index, IndexRetriever):
             index = open_retriever(index, encoder)
         self.index = index
@@ -301,19 +309,6 @@ class BlendedRetriever:
             for doc, kind, text, title in zip(*columns, strict=True)
             if kind == ORIGINAL
         }
-
-
-def _check_own(index: object, **of_store: Any) -> None:
-    """Raise InputError for settings that a retriever of the user's own does not take, or lacks."""
-    if index is None:
-        got = "a retriever, and no index"
-        expected = "the Argus index with the blend, by which its results are ranked"
-        raise InputError(got, expected=expected, fix="Give index=.", where="index")
-    named = [name for name, value in of_store.items() if value is not None]
-    if named:
-        got = "is said of a store, and the source is a retriever"
-        fix = "Leave it out: the retriever filters and searches as it does."
-        raise InputError(got, expected="a store as the source", fix=fix, where=named[0])
 
 
 def _fields_of(item: Any) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ by sentences and hubs as the blend does, without BM25, which needs `argus.Blende
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -255,14 +255,21 @@ def _document_ids(
 
     Without `id_field` the first page with known documents decides between the records' own ids, and
     their fields and texts, which win a draw: numbers may be ids of both by chance. All records are
-    read unless their own ids count. Raises InputError if no record holds `id_field`.
+    read unless their own ids count. A record whose own id is by chance that of a document has the
+    id of its fields, known or not. Raises InputError if no record holds `id_field`.
     """
     if id_field is None and not known.ids:
         return {}
     ids: dict[str, str] = {}
     is_decided = id_field is not None
     for page in pages:
-        named = _ids_of(page, known, id_field)
+        named: dict[str, str] = {}
+        for id_, payload in zip(page.ids, page.payloads, strict=True):
+            item: dict[str, Any] = {"payload": payload} | ({"id": id_} if id_field else {})
+            with suppress(RetrievalError):  # a record without the field keeps its own id
+                document = hit_id(item, known, id_field)
+                if id_field is not None or document in known.ids or id_ in known.ids:
+                    named[id_] = document
         if not is_decided:
             by_id, by_field = (known.ids.intersection(i) for i in (page.ids, named.values()))
             if not by_id and not by_field:
@@ -276,23 +283,6 @@ def _document_ids(
         expected = "a field that holds the ids of documents"
         fix = "Check the name; a field inside another is written with a dot."
         raise InputError(got, expected=expected, fix=fix, where="--result-id")
-    return ids
-
-
-def _ids_of(page: Records, known: Known, id_field: str | None) -> dict[str, str]:
-    """Return the documents of a page's records, as far as their fields or texts tell.
-
-    A record whose own id is by chance that of a document has the id of its fields, known or not.
-    """
-    ids = {}
-    for id_, payload in zip(page.ids, page.payloads, strict=True):
-        item: dict[str, Any] = {"payload": payload} | ({"id": id_} if id_field else {})
-        try:
-            document = hit_id(item, known, id_field)
-        except RetrievalError:
-            continue  # a record without the field keeps its own id
-        if id_field is not None or document in known.ids or id_ in known.ids:
-            ids[id_] = document
     return ids
 
 
