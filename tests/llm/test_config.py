@@ -17,7 +17,6 @@ from argus.llm import ChatConfig
         ({"concurrency": 1.5}, "--concurrency: 1.5; expected a whole number"),
         ({"timeout_s": 0}, "--timeout: 0; expected a number above 0"),
         ({"timeout_s": float("nan")}, "--timeout: nan"),
-        ({"connect_timeout_s": float("inf")}, "connect_timeout_s: inf"),
         ({"requests_per_minute": 0}, "--requests-per-minute: 0"),
         ({"temperature": -1}, "temperature: -1; expected a number from 0"),
         ({"max_total_tokens": -1}, "--max-total-tokens: -1"),

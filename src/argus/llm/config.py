@@ -42,11 +42,10 @@ class ChatConfig:
     bound in the request ("max_completion_tokens" for newer OpenAI models). budget,
     max_total_tokens: what one model object may spend (currency, tokens in and out) over all its
     calls. No request is sent that could pass it. requests_per_minute: evenly spaced, retries
-    included. connect_timeout_s, timeout_s: for the connection, and for the whole of one attempt,
-    however slowly bytes keep coming. temperature: None leaves it out, for models that refuse it.
-    attempts, backoff_s: passing troubles are tried again after doubling waits. give_up_after: so
-    many prompts in a row without any answer end the run. extra: further fields of the request, such
-    as {"seed": 1, "top_p": 0.9}.
+    included. timeout_s: for the whole of one attempt, however slowly bytes keep coming.
+    temperature: None leaves it out, for models that refuse it. attempts, backoff_s: passing
+    troubles are tried again after doubling waits. give_up_after: so many prompts in a row without
+    any answer end the run. extra: further fields of the request, such as {"seed": 1, "top_p": 0.9}.
 
     Attributes:
         model: Model of an OpenAI-compatible endpoint; or local:FOLDER, run by transformers.
@@ -82,16 +81,13 @@ class ChatConfig:
     max_tokens: Annotated[int, Ge(1)] = 1024
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     extra: Mapping[str, Any] = field(default_factory=dict)
-    connect_timeout_s: Annotated[float, Gt(0)] = 10.0
     attempts: Annotated[int, Ge(1)] = 5
     backoff_s: Annotated[float, Ge(0)] = 1.0
     give_up_after: Annotated[int, Ge(1)] = 10
 
     def __post_init__(self) -> None:
         check_settings(self)
-        if not self.model.strip():
-            expected, fix = "the name that the endpoint knows it by", "GET {base_url}/models lists"
-            raise InputError("no model", expected=expected, fix=f"{fix} them.", where="model")
+        _check_named(self.model, "the name that the endpoint knows it by")
         from argus.http_retry import check_address, check_key, check_one_credential
 
         check_address(self.base_url)
@@ -146,10 +142,7 @@ class LocalConfig:
 
     def __post_init__(self) -> None:
         check_settings(self)
-        if not self.model.strip():
-            expected = "a folder with a causal language model, or its name on the hub"
-            fix = "Give --model local:FOLDER."
-            raise InputError("no model", expected=expected, fix=fix, where="model")
+        _check_named(self.model, "local:FOLDER of a causal language model, or its name on the hub")
 
     @property
     def label(self) -> str:
@@ -167,6 +160,11 @@ class LocalConfig:
         if self.adapter is not None:
             parts.append(adapter_hash(find_adapter(self.adapter)))
         return f"local:{content_hash(*parts).hex()}"
+
+
+def _check_named(model: str, expected: str) -> None:
+    if not model.strip():
+        raise InputError("no model", expected=expected, fix="Name it.", where="model")
 
 
 LOCAL = "local:"  # begins the name of a model that runs on this machine

@@ -7,6 +7,7 @@ beginning of each prompt, and never a key or an address.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
@@ -24,7 +25,6 @@ from argus.http_retry import without_half_pairs
 APPLICATION_ID = 0x41726773  # "Args", in the header of the file
 BUSY_S = 30.0
 PROMPT_CHARS = 200
-_KEYS_PER_QUERY = 500
 OWN = {"expected": "a ledger that Argus wrote, or no file yet", "fix": "Give another path."}
 _TABLE = """
 CREATE TABLE IF NOT EXISTS answers (
@@ -140,18 +140,10 @@ class Ledger:
         return next(iter(self.find([key])), None)
 
     def find(self, keys: Sequence[str]) -> Iterator[Entry]:
-        """Yield the rows of those of `keys` that are there, by key.
-
-        Neighbours in the file are read together: three times faster than in the order of prompts.
-        """
-        ordered = sorted(keys)
-        for start in range(0, len(ordered), _KEYS_PER_QUERY):
-            part = ordered[start : start + _KEYS_PER_QUERY]
-            marks = ", ".join("?" * len(part))
-            with self._lock, self._reported():
-                statement = f"SELECT {_NAMES} FROM answers WHERE key IN ({marks})"
-                rows = self._sql.execute(statement, part).fetchall()
-            for row in rows:
+        """Yield the rows of those of `keys` that are there."""
+        statement = f"SELECT {_NAMES} FROM answers WHERE key IN (SELECT value FROM json_each(?))"
+        with self._lock, self._reported():
+            for row in self._sql.execute(statement, [json.dumps(list(keys))]):
                 entry = Entry(*row)
                 yield replace(entry, state=State(entry.state), unanswered=bool(entry.unanswered))
 

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from argus.devices import check_device
+from argus.llm import weights
 from argus.llm.config import ChatConfig, LocalConfig
 from argus.llm.ledger import Entry, Ledger
 from argus.llm.model import (
@@ -25,17 +26,6 @@ from argus.llm.model import (
     schema_hash,
 )
 from argus.llm.openai import OpenAIModel
-from argus.llm.weights import (
-    attach,
-    choose_dtype,
-    find_adapter,
-    find_model,
-    load_base,
-    prompt_tokens,
-    read_note,
-    stop_tokens,
-    window_of,
-)
 from argus.progress import Advance, announce
 
 OUT_OF_MEMORY = ("out of memory", "can't allocate memory")
@@ -87,14 +77,13 @@ class TransformersModel(LedgerModel):
         self, prompts: Mapping[str, Prompt], schema: Schema, advance: Advance
     ) -> Iterator[Iterator[Mapping[str, Entry | str]]]:
         """Ask block by block. The rows of each are yielded when all are in the ledger."""
-        words = None if schema is None else (schema_hash(schema), instruction(schema))
         waiting = iter(prompts.items())
 
         def rows_of_blocks() -> Iterator[Mapping[str, Entry | str]]:
             while block := dict(islice(waiting, self.config.concurrency * BLOCK_BATCHES)):
                 self._loaded = self._loaded or LoadedModel(self.config)
                 rows: dict[str, Entry | str] = {}
-                for key, reply, seconds in self._loaded.answer(block, words):
+                for key, reply, seconds in self._loaded.answer(block, schema):
                     read, written = self._tokens
                     self._tokens = read + (reply.tokens_in or 0), written + (reply.tokens_out or 0)
                     rows[key] = row = self._entry(key, prompts[key], reply, schema, seconds)
@@ -117,33 +106,37 @@ class LoadedModel:
     def __init__(self, config: LocalConfig) -> None:
         from transformers import GenerationConfig
 
-        folder, self.device = find_model(config.model), check_device(config.device)
-        adapter = find_adapter(config.adapter) if config.adapter else None
-        network, self.tokenizer = load_base(folder, choose_dtype(config.dtype, self.device))
-        self.stops, self.window = stop_tokens(network, self.tokenizer), window_of(network)
-        self.trained_for = frozenset(read_note(adapter or folder)["trained_for"])
+        folder, self.device = weights.find_model(config.model), check_device(config.device)
+        adapter = weights.find_adapter(config.adapter) if config.adapter else None
+        network, self.tokenizer = weights.load_base(
+            folder, weights.choose_dtype(config.dtype, self.device)
+        )
+        self.stops, self.window = (
+            weights.stop_tokens(network, self.tokenizer),
+            weights.window_of(network),
+        )
+        self.trained_for = frozenset(weights.read_note(adapter or folder)["trained_for"])
         self.network: Any = network
         if adapter:
-            self.network = attach(network, folder, adapter)
+            self.network = weights.attach(network, folder, adapter)
         self.network.to(self.device).eval()
         self.config, self.batch_size = config, config.concurrency
         # the model's own suggests sampling
         self.network.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
 
-    def answer(
-        self, prompts: Mapping[str, Prompt], words: tuple[str, str] | None
-    ) -> Iterator[Answer]:
+    def answer(self, prompts: Mapping[str, Prompt], schema: Schema) -> Iterator[Answer]:
         """Yield each reply as soon as its batch is done. Batches are of prompts of like length.
 
-        words: hash of the schema of the answers, and the words for a model that was not trained for
-        it. A prompt that leaves no room for an answer in the model's window FAILED. A batch has the
-        room of its longest prompt, so that nothing is written past the end of a window.
+        A model that was not trained for the schema of the answers is told it. A prompt that leaves
+        no room for an answer in the model's window FAILED. A batch has the room of its longest
+        prompt, so that nothing is written past the end of a window.
         """
-        needed = words[1] if words is not None and words[0] not in self.trained_for else ""
+        is_told = schema is None or schema_hash(schema) in self.trained_for
+        needed = "" if is_told or schema is None else instruction(schema)
         waiting = []
         for key, prompt in prompts.items():
             system = f"{prompt.system}\n\n{needed}".strip() if needed else prompt.system
-            tokens = prompt_tokens(self.tokenizer, system, prompt.text)
+            tokens = weights.prompt_tokens(self.tokenizer, system, prompt.text)
             if self.window is None or len(tokens) < self.window:
                 waiting.append(Question(key, tokens, answer_bound(prompt, self.config)))
                 continue

@@ -137,11 +137,9 @@ def cost_of(tokens_in: int, tokens_out: int, config: ModelConfig) -> float | Non
 class Estimate:
     """Prompts and tokens of a run, and its cost at most.
 
-    prompts: prompts in all, to_ask + cached + repeated.
+    prompts: prompts in all, with those that are equal to others.
     to_ask: prompts that would be asked.
     cached: prompts that the ledger answers.
-    repeated: prompts equal to others.
-    failed_before: of those to ask, prompts that failed in an earlier run.
     tokens_in: tokens of the prompts to ask, expected (`approximate_tokens`).
     tokens_in_at_most: the most that these can be.
     tokens_out_at_most: tokens of the answers, at most.
@@ -153,8 +151,6 @@ class Estimate:
     prompts: int
     to_ask: int
     cached: int
-    repeated: int
-    failed_before: int
     tokens_in: int
     tokens_in_at_most: int
     tokens_out_at_most: int
@@ -198,43 +194,32 @@ def request_keys(prompts: Sequence[Prompt], config: ModelConfig, schema: Schema)
 
 def make_plan(
     prompts: Sequence[Prompt], ledger: Ledger, config: ModelConfig, schema: Schema = None
-) -> tuple[list[str], dict[str, Prompt], int]:
+) -> tuple[list[str], dict[str, Prompt]]:
     """Look every prompt up in the ledger. Failed ones are asked again if `retry_failed`.
 
-    Returns the key of each prompt, the distinct prompts to ask by key, in order of appearance, and
-    how many of these the ledger holds as failed.
+    Returns the key of each prompt, and the distinct prompts to ask by key, in order of appearance.
     """
     keys = request_keys(prompts, config, schema)
     ask: dict[str, Prompt] = {}
     for key, prompt in zip(keys, prompts, strict=True):
         ask.setdefault(key, prompt)
-    failed_before = 0
     for entry in ledger.find(list(ask)):
-        is_settled = entry.state is State.OK or not config.retry_failed
-        if entry.state is State.OK and schema is not None:
-            try:
-                read_object(entry.answer, schema)
-            except UnusableAnswer:  # by now, validators refuse it
-                is_settled = False
-        if is_settled:
+        if entry.state is State.OK or not config.retry_failed:
             del ask[entry.key]
-        else:
-            failed_before += entry.state is State.FAILED
-    return keys, ask, failed_before
+    return keys, ask
 
 
 def estimate(
     prompts: Sequence[Prompt], ledger: Ledger, config: ModelConfig, *, schema: Schema = None
 ) -> Estimate:
     """Estimate the prompts that `complete` would ask, and their cost at most. Sends nothing."""
-    keys, ask, failed_before = make_plan(prompts, ledger, config, schema)
+    keys, ask = make_plan(prompts, ledger, config, schema)
     expected = sum(tokens_in(prompt, schema, approximate_tokens) for prompt in ask.values())
     bound = sum(tokens_in(prompt, schema, most_tokens) for prompt in ask.values())
     out = sum(answer_bound(prompt, config) for prompt in ask.values())
-    distinct = len(set(keys))
     costs = cost_of(expected, out, config), cost_of(bound, out, config)
-    counts = len(prompts), len(ask), distinct - len(ask), len(prompts) - distinct, failed_before
-    return Estimate(*counts, expected, bound, out, *costs)
+    cached = len(set(keys)) - len(ask)
+    return Estimate(len(prompts), len(ask), cached, expected, bound, out, *costs)
 
 
 def answer_bound(prompt: Prompt, config: ModelConfig) -> int:
@@ -278,7 +263,7 @@ class LedgerModel(ABC):
         for a model that cannot be loaded and for a missing key of OpenAI's own servers, and
         ArgusError when the ledger cannot be used.
         """
-        keys, ask, _ = make_plan(prompts, self.ledger, self.config, schema)
+        keys, ask = make_plan(prompts, self.ledger, self.config, schema)
         left = Counter(keys)
         served: set[str] = set()
         fresh: dict[str, Entry | str] = {}  # not from the ledger, which keeps an older answer

@@ -35,6 +35,7 @@ from argus.llm.model import (
 from argus.progress import Advance
 
 POLL_S = 0.01
+CONNECT_TIMEOUT_S = 10.0
 Rows = Mapping[str, "Future[Entry | str]"]
 Tokens = tuple[int, int]  # read and written
 
@@ -124,7 +125,7 @@ class OpenAIModel(LedgerModel):
         """Ask `concurrency` prompts at a time."""
         todo, n = iter(prompts.items()), min(self.config.concurrency, len(prompts))
         self.unanswered = 0
-        async with self.service.client(n, self.config.connect_timeout_s) as client:
+        async with self.service.client(n, CONNECT_TIMEOUT_S) as client:
 
             async def work() -> None:
                 for key, prompt in todo:

@@ -7,8 +7,7 @@ the tokens of a prompt, and the token that ends an answer.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +37,14 @@ def find_model(model: str) -> Path:
 
     Raises InputError where there is no model, or only an adapter.
     """
-    folder = Path(model) if Path(model).is_dir() else _from_hub(model)
+    folder = Path(model)
+    if not folder.is_dir():
+        from huggingface_hub import snapshot_download
+
+        expected = "a folder with a causal language model, or one on a reachable hub"
+        fix, patterns = "Check the name; without network, give the folder.", (*_WEIGHTS, "*.json")
+        with reading("--model", f"model {model!r} was not found", expected=expected, fix=fix):
+            folder = Path(snapshot_download(model, allow_patterns=[*patterns, *_TOKENIZER]))
     if (folder / "config.json").is_file():
         return folder
     got, fix = f"{model!r} holds no config.json", "Check the path."
@@ -51,62 +57,39 @@ def find_model(model: str) -> Path:
 
 def find_adapter(path: Path) -> Path:
     """Return the folder of an adapter. Raises InputError where it holds none."""
-    missing = [n for n in (ADAPTER_CONFIG, ADAPTER_WEIGHTS) if not (path / n).is_file()]
-    if missing:
-        got = f"holds no {' and no '.join(missing)}" if path.is_dir() else "no such folder"
-        expected = f"the folder of a LoRA adapter: {ADAPTER_CONFIG}, {ADAPTER_WEIGHTS}"
-        fix = "Give the folder that argus research scenarios distill wrote, or leave it out."
-        raise InputError(got, expected=expected, fix=fix, where=path)
+    for name in (ADAPTER_CONFIG, ADAPTER_WEIGHTS):
+        if not (path / name).is_file():
+            expected = f"the folder of a LoRA adapter: {ADAPTER_CONFIG}, {ADAPTER_WEIGHTS}"
+            fix = "Give the folder that argus research scenarios distill wrote, or leave it out."
+            raise InputError(f"holds no {name}", expected=expected, fix=fix, where=path)
     return path
 
 
-def base_hash(folder: Path) -> str:
-    """Return the hash of a model's weights, by which an adapter knows its base."""
-    return _hash(_first_kind(folder))
+def base_hash(folder: Path, *besides: str) -> str:
+    """Return the hash of a model's weights, by which an adapter knows its base.
 
-
-def model_hash(folder: Path) -> str:
-    """Return the hash of weights, settings and tokenizer, which decide a model's answers."""
-    return _hash([*_first_kind(folder), *(folder / name for name in (*_BESIDES, *_TOKENIZER))])
-
-
-def adapter_hash(folder: Path) -> str:
-    """Return the hash of an adapter."""
-    return _hash(folder / name for name in (ADAPTER_CONFIG, ADAPTER_WEIGHTS, NOTE))
-
-
-def _first_kind(folder: Path) -> list[Path]:
-    """Return the files of weights, as `transformers` chooses between two formats."""
+    besides: names of other files that count. Of two formats of weights `transformers` takes one.
+    """
     kinds = (sorted(folder.glob(pattern)) for pattern in _WEIGHTS)
-    return next((paths for paths in kinds if paths), [])
-
-
-def _hash(paths: Iterable[Path]) -> str:
+    paths = [*next(filter(None, kinds), []), *(folder / name for name in besides)]
     there = (path for path in paths if path.is_file())
     return content_hash(*(part for path in there for part in (path.name, file_hash(path)))).hex()
 
 
-def _from_hub(model: str) -> Path:
-    from huggingface_hub import snapshot_download
+def model_hash(folder: Path) -> str:
+    """Return the hash of weights, settings and tokenizer, which decide a model's answers."""
+    return base_hash(folder, *_BESIDES, *_TOKENIZER)
 
-    expected = "a folder with a causal language model, or one on a reachable hub"
-    fix, patterns = "Check the name; without network, give the folder.", [*_WEIGHTS, "*.json"]
-    with reading("--model", f"model {model!r} was not found", expected=expected, fix=fix):
-        return Path(snapshot_download(model, allow_patterns=[*patterns, *_TOKENIZER]))
+
+def adapter_hash(folder: Path) -> str:
+    """Return the hash of an adapter."""
+    return base_hash(folder, ADAPTER_CONFIG, NOTE)
 
 
 @naming_extras()
 def need_peft() -> None:
     """Raise MissingPackage where peft is not installed, before hours of work."""
     import peft  # noqa: F401
-
-
-@contextmanager
-def without_peft_warnings() -> Iterator[None]:
-    """Silence peft's warnings of names in transformers, and of weights that are checked here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def read_note(folder: Path) -> dict[str, Any]:
@@ -140,7 +123,8 @@ def attach(network: PreTrainedModel, base: Path, adapter: Path) -> PeftModel:
     with reading(adapter, f"does not fit {base}", expected=expected, fix=fix):
         if own and own.get("weights") != base_hash(base):
             raise ValueError(f"it is of weights {own.get('weights')}")
-        with without_peft_warnings():
+        with warnings.catch_warnings():  # of names in transformers, of weights checked here
+            warnings.simplefilter("ignore")
             warnings.filterwarnings("error", "Found missing adapter keys")  # left at random values
             return PeftModel.from_pretrained(network, str(adapter), is_trainable=False)
 

@@ -7,6 +7,7 @@ that of the answers alone.
 from __future__ import annotations
 
 import json
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -386,7 +387,8 @@ def with_lora(network: PreTrainedModel, config: TrainConfig, name: str) -> PeftM
         lora_dropout=config.dropout,
         target_modules="all-linear",
     )
-    with torch.random.fork_rng(devices=[]), weights.without_peft_warnings():
+    with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # peft tells of names in transformers
         torch.manual_seed(config.seed)
         model = get_peft_model(network, settings)
         if config.gradient_checkpointing:

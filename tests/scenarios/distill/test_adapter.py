@@ -74,11 +74,9 @@ def test_an_adapter_of_another_base_is_refused_by_its_hash(made, tokenizer, tmp_
 
 def test_a_folder_that_is_no_adapter_is_named(made, base, tmp_path):
     folder, _ = made
-    assert "no such folder" in refused(tmp_path / "none", base)
+    assert "holds no adapter_config.json" in refused(tmp_path / "none", base)
     (tmp_path / "empty").mkdir()
-    assert "holds no adapter_config.json and no adapter_model.safetensors" in refused(
-        tmp_path / "empty", base
-    )
+    assert "holds no adapter_config.json" in refused(tmp_path / "empty", base)
     half = shutil.copytree(folder / "adapter", tmp_path / "half")
     data = (half / "adapter_model.safetensors").read_bytes()
     (half / "adapter_model.safetensors").write_bytes(data[:50])

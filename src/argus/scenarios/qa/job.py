@@ -407,7 +407,7 @@ class AnswersEstimate(dict[str, Any]):
             cost = f"; about {e['cost']:.2f}, at most {e['cost_at_most']:.2f}" if is_priced else ""
             lines.append(
                 f"{stage}: {e['to_ask']:,} of {e['prompts']:,} prompts would be asked "
-                f"({e['cached']:,} are in the ledger, {e['repeated']:,} equal others): "
+                f"({e['cached']:,} are in the ledger): "
                 f"{e['tokens_in']:,} tokens in, at most {e['tokens_out_at_most']:,} out{cost}"
             )
         if not self["exact"]:

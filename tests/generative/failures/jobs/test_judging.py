@@ -109,7 +109,7 @@ def test_a_second_run_asks_only_what_has_no_verdict(endpoint, config, tmp_path):
     endpoint.requests.clear()
     endpoint.behave = saying(b="YES")
     left = estimate_judging({"seal": CANDIDATES}, config(), tmp_path / LEDGER)
-    assert (left.prompts, left.to_ask, left.cached, left.failed_before) == (6, 1, 5, 1)
+    assert (left.prompts, left.to_ask, left.cached) == (6, 1, 5)
     judged = judge_passages({"seal": CANDIDATES}, config(), tmp_path / LEDGER)
     assert len(endpoint.requests) == 1
     assert judged.best["seal"]["q1"] == "YES"
