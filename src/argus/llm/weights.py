@@ -123,8 +123,8 @@ def attach(network: PreTrainedModel, base: Path, adapter: Path) -> PeftModel:
     with reading(adapter, f"does not fit {base}", expected=expected, fix=fix):
         if own and own.get("weights") != base_hash(base):
             raise ValueError(f"it is of weights {own.get('weights')}")
-        with warnings.catch_warnings():  # of names in transformers, of weights checked here
-            warnings.simplefilter("ignore")
+        # peft warns of names in transformers, and of weights that are checked here
+        with warnings.catch_warnings(action="ignore"):
             warnings.filterwarnings("error", "Found missing adapter keys")  # left at random values
             return PeftModel.from_pretrained(network, str(adapter), is_trainable=False)
 

@@ -381,14 +381,11 @@ def with_lora(network: PreTrainedModel, config: TrainConfig, name: str) -> PeftM
     from peft import LoraConfig, get_peft_model
 
     settings = LoraConfig(
-        task_type="CAUSAL_LM",
-        r=config.rank,
-        lora_alpha=config.alpha,  # type: ignore[arg-type]
-        lora_dropout=config.dropout,
-        target_modules="all-linear",
-    )
-    with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # peft tells of names in transformers
+        task_type="CAUSAL_LM", target_modules="all-linear", r=config.rank,
+        lora_dropout=config.dropout, lora_alpha=config.alpha,  # type: ignore[arg-type]
+    )  # fmt: skip
+    # peft warns of names in transformers
+    with torch.random.fork_rng(devices=[]), warnings.catch_warnings(action="ignore"):
         torch.manual_seed(config.seed)
         model = get_peft_model(network, settings)
         if config.gradient_checkpointing:
