@@ -159,7 +159,11 @@ def read_benchmark(folder: Path, queries: str = QUERIES) -> Benchmark:
         got, fix = f"none of {len(records):,} documents has a text or a title", CHECK_NAMES
         raise InputError(got, expected="documents with `text`", fix=fix, where=folder / CORPUS)
     known = {record.id for record in records}
-    edges = _edges(folder / EDGES, known, required=not domain.rules)
+    edges: list[Edge] = []
+    if (folder / EDGES).is_file() or not domain.rules:
+        edges = read_edges(folder / EDGES)
+        with located(folder / EDGES):
+            Authority([Record(id_, "") for id_ in known], (), edges)
     qrels = read_qrels(folder / QRELS) if (folder / QRELS).is_file() else {}
     older: dict[str, list[str]] = {}
     for edge in edges:
@@ -172,14 +176,12 @@ def read_benchmark(folder: Path, queries: str = QUERIES) -> Benchmark:
         fix = "Remove the file: the folder's name then counts."
         with reading(folder / ABOUT, "no name in it", expected=expected, fix=fix):
             name = str(parse_json((folder / ABOUT).read_text(encoding="utf-8"))["name"])
-    return Benchmark(
-        name,
-        records,
-        questions,
-        edges,
-        domain.rules,
-        _hypotheticals(folder / HYDE, {question.id for question in questions}),
-    )
+    texts: dict[str, str] = {}
+    for row in _unique(folder / HYDE, "question") if (folder / HYDE).is_file() else ():
+        pick_field(row, ["hypothetical"], what="hypothetical document")
+        texts[id_value(row, "_id")] = text_value(row, "hypothetical")
+    hypotheticals = {q.id: texts[q.id] for q in questions if q.id in texts}
+    return Benchmark(name, records, questions, edges, domain.rules, hypotheticals)
 
 
 def _unique(file: Path, what: str) -> Iterator[Row]:
@@ -255,24 +257,3 @@ def _require_known(row: Row, field: str, ids: Iterable[str], known: set[str]) ->
 
 def _distinct(ids: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(ids))
-
-
-def _edges(file: Path, known: set[str], *, required: bool) -> list[Edge]:
-    if not required and not file.is_file():
-        return []
-    edges = read_edges(file)
-    with located(file):
-        Authority([Record(id_, "") for id_ in known], (), edges)
-    return edges
-
-
-def _hypotheticals(file: Path, questions: set[str]) -> dict[str, str]:
-    if not file.is_file():
-        return {}
-    texts = {}
-    for row in _unique(file, "question"):
-        pick_field(row, ["hypothetical"], what="hypothetical document")
-        id_ = id_value(row, "_id")
-        if id_ in questions:
-            texts[id_] = text_value(row, "hypothetical")
-    return texts

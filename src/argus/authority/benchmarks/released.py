@@ -12,6 +12,7 @@ from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.domains.reading import read_sources
 from argus.authority.rules import Edge, Record
 from argus.authority.times import parse_moment
+from argus.data.reading import check_file
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
 from argus.errors import InputError
 
@@ -72,7 +73,16 @@ def read_released(
     """
     rows = list(read_sources(file))
     if split is not None:
-        rows = _of_split(rows, file, split)
+        check_file(split, "ids of questions, one per line", "Check the name of the split.")
+        ids = dict.fromkeys(split.read_text(encoding="utf-8").split())
+        known = {_question_id(row): row for row in rows}
+        unknown = next((id_ for id_ in ids if id_ not in known), None)
+        if unknown is not None or not ids:
+            got = "no id in it" if unknown is None else f"{unknown!r} is no question of {file}"
+            expected = f"ids such as {next(iter(known), 'FIN-00001')!r}"
+            fix = "Check that split and questions are of one set."
+            raise InputError(got, expected=expected, fix=fix, where=split)
+        rows = [row for id_, row in known.items() if id_ in ids]
     if not rows:
         raise InputError("no row in it", expected="at least one", fix=RIGHT_FILE, where=file)
     texts = _texts(queries, "query")
@@ -85,7 +95,17 @@ def read_released(
         questions.append(question)
         edges |= {(edge.superseder, edge.superseded): edge for edge in links}
     for row in read_rows(distractors) if distractors is not None else ():
-        _add(records, [_distractor(row)], row)
+        values = row.values.get("entities") or {}
+        scope = {str(k): str(v) for k, v in values.items()} if isinstance(values, dict) else {}
+        kind = next((name for name in ("event_type", "type") if name in row.values), None)
+        distractor = Record(
+            id_value(row, pick_field(row, ("doc_id", "_id", "id", "event_id"), what="id")),
+            text_value(row, kind) if kind else "distractor",
+            parse_moment(row.values.get("timestamp"), where=row.at("timestamp")),
+            scope,
+            _text(row, "text"),
+        )
+        _add(records, [distractor], row)
     same: dict[str, list[str]] = {}  # ids of the documents of one text
     for record in records.values():
         same.setdefault(record.text, []).append(record.id)
@@ -108,22 +128,6 @@ def _add(records: dict[str, Record], own: Sequence[Record], row: Row) -> None:
         if records.setdefault(record.id, record).text != record.text:
             got, expected = f"two documents have the id {record.id!r}", "one text per id"
             raise InputError(got, expected=expected, fix="Rename one of the two.", where=row.at())
-
-
-def _of_split(rows: list[Row], file: Path, split: Path) -> list[Row]:
-    """Return the rows of the questions of a file that a split names."""
-    if not split.is_file():
-        expected, fix = "ids of questions, one per line", "Check the name of the split."
-        raise InputError("no such file", expected=expected, fix=fix, where=split)
-    ids = dict.fromkeys(split.read_text(encoding="utf-8").split())
-    known = {_question_id(row): row for row in rows}
-    unknown = next((id_ for id_ in ids if id_ not in known), None)
-    if unknown is not None or not ids:
-        got = "no id in it" if unknown is None else f"{unknown!r} is no question of {file}"
-        expected = f"ids such as {next(iter(known), 'FIN-00001')!r}"
-        fix = "Check that split and questions are of one set."
-        raise InputError(got, expected=expected, fix=fix, where=split)
-    return [row for id_, row in known.items() if id_ in ids]
 
 
 def _question_id(row: Row) -> str:
@@ -223,19 +227,6 @@ def _document(row: Row, id_: str, side: Side) -> Record:
     }
     time = parse_moment(row.values.get(side.time), where=row.at(side.time)) if side.time else None
     return Record(f"{id_}#{side.type}", side.type, time, scope, _text(row, side.text))
-
-
-def _distractor(row: Row) -> Record:
-    values = row.values.get("entities") or {}
-    scope = {str(key): str(one) for key, one in values.items()} if isinstance(values, dict) else {}
-    kind = next((name for name in ("event_type", "type") if name in row.values), None)
-    return Record(
-        id_value(row, pick_field(row, ("doc_id", "_id", "id", "event_id"), what="id")),
-        text_value(row, kind) if kind else "distractor",
-        parse_moment(row.values.get("timestamp"), where=row.at("timestamp")),
-        scope,
-        _text(row, "text"),
-    )
 
 
 def _texts(file: Path | None, field: str) -> dict[str, str]:
