@@ -84,8 +84,7 @@ class SearchResult(Result):
         left_out = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items() if n)
         more = f" ({left_out})" if left_out else ""
         yield f"{counts['answered']:,} of {counts['total']:,} questions answered{more}"
-        earlier = counts["total"] - counts["without_text"] - summary["answered_now"]
-        if earlier:
+        if earlier := counts["total"] - counts["without_text"] - summary["answered_now"]:
             yield f"{earlier:,} of them were answered in an earlier run"
         if summary["queries_per_s"]:
             yield f"{summary['queries_per_s']:.2f} questions per second, {summary['seconds']} s"

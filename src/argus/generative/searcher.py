@@ -76,9 +76,8 @@ def key_views(
 
     plain = Search(0, decoding.beams, barred=never)
     body = replace(plain, longest=min(decoding.body_tokens, room))
-    views = [
-        KeyView(BODY, body, None, frame, closing), KeyView(QUESTION, None, BODY, nothing, nothing),
-    ]  # fmt: skip
+    own_words = KeyView(QUESTION, None, BODY, nothing, nothing)
+    views = [KeyView(BODY, body, None, frame, closing), own_words]
     if titles:
         longest = min(decoding.title_tokens, room)
         title = replace(plain, longest=longest, prefix=(v.border,), last=v.title_end)

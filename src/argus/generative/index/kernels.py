@@ -145,9 +145,7 @@ def next_tokens(
         before = text[suffixes[begin]] if depth == 1 and begin < end else 0
         place, last = list_pointers[before], list_pointers[before + 1]
         if depth == 1 and begin < end and place < last:
-            while used + last - place > len(tokens):
-                tokens = np.concatenate((tokens, np.empty_like(tokens)))
-                counts = np.concatenate((counts, np.empty_like(counts)))
+            tokens, counts = _with_room(tokens, counts, used, last - place)
             for j in range(place, last):
                 after = begins[j + 1] if j + 1 < last else end
                 tokens[used], counts[used] = list_tokens[j], after - begins[j]
@@ -157,13 +155,23 @@ def next_tokens(
             while row < end:
                 after = run_end(text, suffixes, row, end, depth)
                 if used == len(tokens):
-                    tokens = np.concatenate((tokens, np.empty_like(tokens)))
-                    counts = np.concatenate((counts, np.empty_like(counts)))
+                    tokens, counts = _with_room(tokens, counts, used, 1)
                 tokens[used], counts[used] = text[suffixes[row] + depth], after - row
                 used += 1
                 row = after
         pointers[i + 1] = used
     return pointers, tokens[:used], counts[:used]
+
+
+@numba.njit(nogil=True, cache=True)
+def _with_room(tokens: Array, counts: IntArray, used: int, more: int) -> tuple[Array, IntArray]:
+    """Return both arrays with room for `more` numbers after the first `used`."""
+    if used + more <= len(tokens):
+        return tokens, counts
+    size = max(used + more, 2 * len(tokens))
+    wider, longer = np.empty(size, np.int32), np.empty(size, np.int64)
+    wider[:used], longer[:used] = tokens[:used], counts[:used]
+    return wider, longer
 
 
 @numba.njit(nogil=True, cache=True)
@@ -180,8 +188,7 @@ def continuation_lists(
         if end - row >= least and token != border:
             while row < end:
                 if used == len(tokens):
-                    tokens = np.concatenate((tokens, np.empty_like(tokens)))
-                    begins = np.concatenate((begins, np.empty_like(begins)))
+                    tokens, begins = _with_room(tokens, begins, used, 1)
                 tokens[used], begins[used] = text[suffixes[row] + 1], row
                 used += 1
                 row = run_end(text, suffixes, row, end, 1)

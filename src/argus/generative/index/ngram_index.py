@@ -290,7 +290,8 @@ class NgramIndex:
 
     def bytes(self) -> dict[str, int]:
         """Return the bytes of every kind of array, over all segments."""
-        return {name: sum(s.bytes[name] for s in self.segments) for name in self.segments[0].bytes}
+        names = [f.name for f in fields(Segment)]
+        return {name: sum(int(getattr(s, name).nbytes) for s in self.segments) for name in names}
 
     @cached_property
     def _types(self) -> tuple[npt.NDArray[np.int32], IntArray]:

@@ -191,11 +191,6 @@ class Segment:
         begin, end = self.id_pointers[passage], self.id_pointers[passage + 1]
         return self.id_bytes[begin:end].tobytes().decode("utf-8", "surrogatepass")
 
-    @property
-    def bytes(self) -> dict[str, int]:
-        """Size of every array, in bytes."""
-        return {f.name: int(getattr(self, f.name).nbytes) for f in fields(self)}
-
 
 def make_segment(passages: list[Passages], border: int, size: int) -> Segment:
     """Build a segment in memory. Passages must hold at least one token.
