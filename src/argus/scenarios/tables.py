@@ -1,4 +1,4 @@
-"""Columns of tables in a line or two, as Arrow schema and as headings, and intervals in words."""
+"""Declare the columns of tables in a line or two: as an Arrow schema, or as headings."""
 
 from __future__ import annotations
 

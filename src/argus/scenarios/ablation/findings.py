@@ -1,4 +1,4 @@
-"""Findings of an ablation: every run against documents alone, gaps, and λ by type of document."""
+"""Compare every run of an ablation with documents alone, and tell λ by type of document."""
 
 from __future__ import annotations
 

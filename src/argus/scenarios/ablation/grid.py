@@ -1,4 +1,4 @@
-"""Components x λ: every cell of SPIKE Figure 6 from scores that are computed once (§5, B.3).
+"""Search with every component at every λ, from scores that are computed once (SPIKE §5, B.3).
 
 Equation 3 is a straight line in λ between two ends: the documents' own scores (λ = 1) and those of
 their best scenarios (λ = 0; the own score where a document has none). Both ends are computed once

@@ -1,4 +1,4 @@
-"""`scenarios ablate`: components x λ, and document expansion beside them (SPIKE §5, App. A)."""
+"""Measure components x λ, and document expansion beside them (SPIKE §5, App. A)."""
 
 from __future__ import annotations
 

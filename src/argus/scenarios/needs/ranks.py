@@ -1,4 +1,4 @@
-"""The need audit: whether a document is brought back by its needs.
+"""Rank documents for their own needs, with each need held out of the index.
 
 The information needs of a document x are questions that it answers, so they take the place of the
 related entities of ARGUS §3.2: x competes with all other documents for each of them, and the share

@@ -1,1 +1,1 @@
-"""Does it help to answer? Questions answered with documents and scenarios (SPIKE §4.4, C.5)."""
+"""Compare answers from documents with and without their scenarios (SPIKE §4.4, C.5)."""

@@ -1,4 +1,4 @@
-"""`scenarios qa`: answers from documents, and from documents with scenarios (SPIKE §4.4)."""
+"""Compare answers from documents, and from documents with scenarios (SPIKE §4.4)."""
 
 from __future__ import annotations
 
