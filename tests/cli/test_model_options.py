@@ -61,7 +61,7 @@ def test_local_chooses_a_model_on_this_machine():
         (("--model", "local:m", "--base-url", "http://h"), "--base-url with --model local:m"),
         (("--model", "local:m", "--budget", 1, "--input-price", 1), "--budget, --input-price with"),
         (("--model", "local:m", "--timeout", 1), "--timeout: --timeout with --model local:m"),
-        (("--model", "local:"), "model: no model"),
+        (("--model", "local:"), "--model: no model"),
         (("--model", "m", "--adapter", "a"), "--adapter: --adapter with --model m"),
         (("--adapter", "a"), "--adapter: --adapter without --model"),
         (("--keep-failed",), "without --model; expected --model NAME"),

@@ -1,6 +1,5 @@
 import pytest
 
-from argus.errors import InputError
 from argus.llm.weights import answer_tokens, prompt_tokens
 from tests.support.tiny_llama import END, NO_SYSTEM, make_tokenizer
 
@@ -32,10 +31,3 @@ def test_an_answer_ends_with_the_templates_terminator_alone():
     tokens = answer_tokens(tokenizer, f"x {END} y", STOPS)
     assert tokens[-1] == 1 and 1 not in tokens[:-1]
     assert tokenizer.decode(tokens) == f"x {END} y{END}"
-
-
-def test_a_tokenizer_that_cannot_end_an_answer_is_refused():
-    tokenizer = make_tokenizer(template=None)
-    tokenizer.eos_token = None
-    with pytest.raises(InputError, match="no token that ends an answer"):
-        answer_tokens(tokenizer, "x", frozenset())

@@ -9,7 +9,6 @@ from argus.llm import ChatConfig
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"model": " "}, "model: no model; expected the name"),
         ({"base_url": "nonsense"}, "--base-url: 'nonsense'"),
         ({"api_key": "sé"}, "--api-key-env"),
         ({"api_key": "sk-0123 "}, "--api-key-env"),

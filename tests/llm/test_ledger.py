@@ -1,11 +1,9 @@
 import re
-import sqlite3
 import threading
-from contextlib import closing
 
 import pytest
 
-from argus.errors import ArgusError, InputError
+from argus.errors import ArgusError
 from argus.llm import Entry, Ledger, State
 
 OK, FAILED = State.OK, State.FAILED
@@ -58,20 +56,15 @@ def test_ledgers_opened_at_once_do_not_disturb_each_other(tmp_path):
     assert errors == []
 
 
-@pytest.mark.parametrize("kind", ["of something else", "no database", "a folder", "below a file"])
+@pytest.mark.parametrize("kind", ["no database", "a folder", "below a file"])
 def test_what_is_no_ledger_is_refused_and_left_as_it_is(tmp_path, kind):
     path = tmp_path / "other.sqlite"
-    if kind == "of something else":
-        with closing(sqlite3.connect(path)) as other:
-            other.execute("CREATE TABLE mine (x)")
-            other.commit()
-    elif kind == "a folder":
+    if kind == "a folder":
         path.mkdir()
     else:
         path.write_text("not a database at all " * 50)
     before = path.read_bytes() if path.is_file() else b""
     place = path / "ledger.sqlite" if kind == "below a file" else path
-    with pytest.raises(ArgusError, match=re.escape(str(place))) as error:
+    with pytest.raises(ArgusError, match=re.escape(str(place))):
         Ledger(place)
-    assert isinstance(error.value, InputError) == (kind in ("of something else", "no database"))
     assert list(tmp_path.iterdir()) == [path] and (path.is_dir() or path.read_bytes() == before)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from pydantic import BaseModel
 
-from argus.errors import InputError
+from argus.errors import ArgusError, InputError
 from argus.llm import Ledger, LocalConfig, Prompt, State, TransformersModel
 from argus.llm.local import LoadedModel
 from argus.llm.model import instructed
@@ -65,35 +65,27 @@ def test_a_schema_is_told_and_answers_are_validated(local):
     assert coal.reason.startswith("the answer does not fit Colour: the answer: Invalid JSON")
 
 
-def test_out_of_memory_halves_the_batch_or_failed_alone(local, monkeypatch):
-    sizes = []
+def test_out_of_memory_ends_the_run_and_keeps_what_was_answered(local, monkeypatch):
     real = LoadedModel._generate
 
     def scarce(self, batch):
-        sizes.append(len(batch))
-        if len(batch) > 1 or len(batch[0].tokens) > 60:
+        if len(batch) > 1:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB\nmore")
         return real(self, batch)
 
     monkeypatch.setattr(LoadedModel, "_generate", scarce)
-    large = "grow " * 40
-    outcomes = list(
-        local(concurrency=4).complete(prompts("sky", large, "coal", "code", max_tokens=60))
-    )
-    assert sizes == [4, 2, 1, 1, 1, 1]  # and stays at what fits
-    assert [o.state is State.OK for o in outcomes] == [True, False, True, True]
-    assert "no memory for this prompt alone" in outcomes[1].reason and outcomes[1].unanswered
-    assert "CUDA out of memory" in outcomes[1].reason
+    asked = prompts("sky", "coal", max_tokens=60)
+    with pytest.raises(ArgusError, match="out of memory with 2 prompts"):
+        list(local(concurrency=2).complete(asked))
+    assert all(o.state is State.OK for o in local(concurrency=1).complete(asked))
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"model": " "}, "model: no model"),
         ({"max_tokens": 0}, "max_tokens: 0"),
         ({"concurrency": 1.5}, "--concurrency: 1.5"),
         ({"max_tokens_override": -1}, "--max-tokens: -1"),
-        ({"dtype": "int8"}, "dtype: 'int8'; expected one of auto, float32"),
     ],
 )
 def test_a_setting_that_cannot_be_meant_is_refused_at_once(options, message):

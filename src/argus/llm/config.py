@@ -11,7 +11,6 @@ from typing import Annotated, Any, ClassVar, Literal
 from argus.endpoint import API_KEY_ENV, BASE_URL
 from argus.errors import InputError
 from argus.settings import (
-    Choices,
     Doc,
     Ge,
     Gt,
@@ -22,7 +21,6 @@ from argus.settings import (
     settings_of,
 )
 
-DTYPES = ("auto", "float32", "bfloat16", "float16")
 PANEL = "Language model"
 _PANEL = Option(panel=PANEL)
 AnswerTokens = Annotated[int | None, Ge(1), Option(("--max-tokens",), PANEL)]
@@ -87,7 +85,6 @@ class ChatConfig:
 
     def __post_init__(self) -> None:
         check_settings(self)
-        _check_named(self.model, "the name that the endpoint knows it by")
         from argus.http_retry import check_address, check_key, check_one_credential
 
         check_address(self.base_url)
@@ -113,8 +110,8 @@ class LocalConfig:
     """A causal language model that `transformers` runs on this machine.
 
     model: a folder with weights and tokenizer, or a name on the hub. device: "cpu", "cuda", ...,
-    None takes a GPU when there is one. dtype: "auto" is bfloat16 on a GPU that has it, float16 on
-    others, float32 on the CPU. max_tokens: bound of an answer where its prompt names none.
+    None takes a GPU when there is one. It runs in bfloat16 on a GPU that has it, else in float32.
+    max_tokens: bound of an answer where its prompt names none.
     extra: further settings of `transformers.GenerationConfig`, such as {"repetition_penalty": 1.1}.
     The model's own generation_config.json is ignored.
 
@@ -130,7 +127,6 @@ class LocalConfig:
     model: str
     adapter: Annotated[Path | None, _PANEL] = None
     device: str | None = None
-    dtype: Annotated[str, Choices(DTYPES)] = "auto"
     max_tokens: Annotated[int, Ge(1)] = 1024
     max_tokens_override: AnswerTokens = None
     concurrency: Concurrency = 8
@@ -142,7 +138,6 @@ class LocalConfig:
 
     def __post_init__(self) -> None:
         check_settings(self)
-        _check_named(self.model, "local:FOLDER of a causal language model, or its name on the hub")
 
     @property
     def label(self) -> str:
@@ -160,11 +155,6 @@ class LocalConfig:
         if self.adapter is not None:
             parts.append(adapter_hash(find_adapter(self.adapter)))
         return f"local:{content_hash(*parts).hex()}"
-
-
-def _check_named(model: str, expected: str) -> None:
-    if not model.strip():
-        raise InputError("no model", expected=expected, fix="Name it.", where="model")
 
 
 LOCAL = "local:"  # begins the name of a model that runs on this machine
@@ -198,6 +188,9 @@ class ModelOptions:
                 raise needs_model([spelled[name] for name in options], cls.MODEL.where)
             return None
         is_local = model.startswith(LOCAL)
+        if not model.removeprefix(LOCAL).strip():
+            expected = "a model of an endpoint, or local:FOLDER"
+            raise InputError("no model", expected=expected, fix="Name it.", where=cls.MODEL.where)
         own = {field.name for field in fields(LocalConfig if is_local else ChatConfig)}
         if foreign := ", ".join(spelled[name] for name in options if name not in own):
             got = f"{foreign} with {cls.MODEL.where} {model}"

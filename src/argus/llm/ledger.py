@@ -8,7 +8,6 @@ beginning of each prompt, and never a key or an address.
 from __future__ import annotations
 
 import json
-import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,13 +18,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from argus.data.writing import SQLITE_DAMAGE, closing_if_it_fails, connect
-from argus.errors import ArgusError, InputError
+from argus.errors import ArgusError
 from argus.http_retry import without_half_pairs
 
-APPLICATION_ID = 0x41726773  # "Args", in the header of the file
 BUSY_S = 30.0
 PROMPT_CHARS = 200
-OWN = {"expected": "a ledger that Argus wrote, or no file yet", "fix": "Give another path."}
 _TABLE = """
 CREATE TABLE IF NOT EXISTS answers (
     key TEXT PRIMARY KEY,      -- hash of model, parameters, schema and prompt
@@ -92,10 +89,7 @@ def ledger_to_read(path: Path) -> Iterator[Ledger]:
 
 
 class Ledger:
-    """Answers by key. Raises InputError when `path` is no ledger.
-
-    Raises ArgusError when the disk is full or the file cannot be read or written.
-    """
+    """Answers by key. Raises ArgusError when the file is no ledger, or cannot be written."""
 
     def __init__(self, path: Path) -> None:
         self.path, self._lock = path, threading.RLock()
@@ -103,16 +97,7 @@ class Ledger:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._sql = connect(path, timeout=BUSY_S, check_same_thread=False, isolation_level=None)
         with closing_if_it_fails(self._sql), self._reported():
-            # One statement, one state: another run may be making the file at this very moment.
-            application, n_tables = self._sql.execute(
-                "SELECT (SELECT application_id FROM pragma_application_id), count(*) "
-                "FROM sqlite_master"
-            ).fetchone()
-            if application != APPLICATION_ID and (application or n_tables):
-                raise InputError("is an SQLite file of something else", **OWN, where=path)
-            if not n_tables:
-                own = f"PRAGMA application_id = {APPLICATION_ID}"
-                self._sql.executescript(f"BEGIN IMMEDIATE; {_TABLE}; {own}; COMMIT")
+            self._sql.execute(_TABLE)
 
     def __enter__(self) -> Ledger:
         return self
@@ -159,8 +144,6 @@ class Ledger:
         try:
             yield
         except (*SQLITE_DAMAGE, OSError, ValueError) as error:
-            if isinstance(error, sqlite3.DatabaseError) and "not a database" in str(error):
-                raise InputError("is no SQLite file", **OWN, where=self.path) from error
             raise ArgusError(
                 f"{self.path}: the ledger cannot be used ({error}); the answers it holds stay as "
                 "they are. See that there is space and that file and folder can be written, then "

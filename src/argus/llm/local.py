@@ -1,6 +1,6 @@
 """Answer prompts with a causal language model that `transformers` runs.
 
-Decoding is greedy, in batches padded on the left. A batch is halved when memory is short.
+Decoding is greedy, in batches padded on the left.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from argus.devices import check_device
+from argus.errors import ArgusError
 from argus.llm import weights
 from argus.llm.config import ChatConfig, LocalConfig
 from argus.llm.ledger import Entry, Ledger
@@ -22,13 +23,12 @@ from argus.llm.model import (
     Schema,
     Spending,
     answer_bound,
-    instruction,
+    instructed,
     schema_hash,
 )
 from argus.llm.openai import OpenAIModel
-from argus.progress import Advance, announce
+from argus.progress import Advance
 
-OUT_OF_MEMORY = ("out of memory", "can't allocate memory")
 BLOCK_BATCHES = 8
 """Prompts are sorted by length within so many batches: less padding, and outcomes keep coming."""
 SHOW_LESS = "show less of the document, or take a model that reads more"
@@ -97,10 +97,9 @@ class TransformersModel(LedgerModel):
 class LoadedModel:
     """A model with its tokenizer and adapter, loaded to answer questions.
 
-    Keeps the size of batch that the memory allowed. window: tokens of prompt and answer together,
-    None where the model names no bound. stops: tokens that end an answer. trained_for: hashes
-    (`schema_hash`) of the JSON schemas that it need not be told of. Raises InputError where a part
-    is missing or broken, and for unknown settings.
+    window: tokens of prompt and answer together, None where the model names no bound. stops: tokens
+    that end an answer. trained_for: hashes (`schema_hash`) of the JSON schemas that it need not be
+    told of. Raises InputError where a part is missing or broken, and for unknown settings.
     """
 
     def __init__(self, config: LocalConfig) -> None:
@@ -108,19 +107,16 @@ class LoadedModel:
 
         folder, self.device = weights.find_model(config.model), check_device(config.device)
         adapter = weights.find_adapter(config.adapter) if config.adapter else None
-        network, self.tokenizer = weights.load_base(
-            folder, weights.choose_dtype(config.dtype, self.device)
-        )
-        self.stops, self.window = (
-            weights.stop_tokens(network, self.tokenizer),
-            weights.window_of(network),
-        )
+        dtype = weights.choose_dtype("auto", self.device)
+        network, self.tokenizer = weights.load_base(folder, dtype)
+        self.stops = weights.stop_tokens(network, self.tokenizer)
+        self.window = weights.window_of(network)
         self.trained_for = frozenset(weights.read_note(adapter or folder)["trained_for"])
         self.network: Any = network
         if adapter:
             self.network = weights.attach(network, folder, adapter)
         self.network.to(self.device).eval()
-        self.config, self.batch_size = config, config.concurrency
+        self.config = config
         # the model's own suggests sampling
         self.network.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
 
@@ -132,10 +128,10 @@ class LoadedModel:
         prompt, so that nothing is written past the end of a window.
         """
         is_told = schema is None or schema_hash(schema) in self.trained_for
-        needed = "" if is_told or schema is None else instruction(schema)
         waiting = []
         for key, prompt in prompts.items():
-            system = f"{prompt.system}\n\n{needed}".strip() if needed else prompt.system
+            told = is_told or schema is None
+            system = prompt.system if told else instructed(prompt.system, schema)
             tokens = weights.prompt_tokens(self.tokenizer, system, prompt.text)
             if self.window is None or len(tokens) < self.window:
                 waiting.append(Question(key, tokens, answer_bound(prompt, self.config)))
@@ -145,34 +141,21 @@ class LoadedModel:
             yield key, Reply(reason=reason, tokens_in=len(tokens), tokens_out=0), 0.0
         waiting.sort(key=lambda question: (question.bound, len(question.tokens)), reverse=True)
         while waiting:
-            n = sum(one.bound == waiting[0].bound for one in waiting[: self.batch_size])
+            n = sum(one.bound == waiting[0].bound for one in waiting[: self.config.concurrency])
             batch, start = waiting[:n], time.monotonic()
-            replies = self._try(batch)
-            if replies is not None:
-                seconds = (time.monotonic() - start) / n
-                yield from (
-                    (q.key, reply, seconds) for q, reply in zip(batch, replies, strict=True)
-                )
-                waiting = waiting[n:]
-
-    def _try(self, batch: Sequence[Question]) -> list[Reply] | None:
-        """Answer a batch, None where the memory did not suffice and a smaller one may do."""
-        try:
-            return self._generate(batch)
-        except (RuntimeError, MemoryError) as error:
-            is_said = any(words in str(error).lower() for words in OUT_OF_MEMORY)
-            if not (is_said or isinstance(error, MemoryError)):
-                raise
-            reason = str(error).strip().partition("\n")[0][:150]
-        if len(batch) > 1:
-            self.batch_size = len(batch) // 2
-            announce(f"out of memory with {len(batch)} prompts at once: on with {self.batch_size}")
-            return None
-        problem = (
-            f"no memory for this prompt alone ({len(batch[0].tokens)} tokens; {reason}): show less "
-            "of the document, or take a smaller model or another device"
-        )
-        return [Reply(reason=problem, unanswered=True)]
+            try:
+                replies = self._generate(batch)
+            except (RuntimeError, MemoryError) as error:
+                if not isinstance(error, MemoryError) and "memory" not in str(error).lower():
+                    raise
+                raise ArgusError(
+                    f"out of memory with {n} prompts of up to {len(batch[0].tokens)} tokens at "
+                    "once; what was answered is kept. Run it again with a smaller --concurrency, "
+                    "show less of a document, or take a smaller model."
+                ) from error
+            seconds = (time.monotonic() - start) / n
+            yield from ((q.key, reply, seconds) for q, reply in zip(batch, replies, strict=True))
+            waiting = waiting[n:]
 
     def _generate(self, batch: Sequence[Question]) -> list[Reply]:
         import torch

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -32,7 +32,6 @@ Schema: TypeAlias = "type[BaseModel] | None"
 TEMPLATE_TOKENS = 16  # that a chat template puts around system and user message
 WHOLE = frozenset({"none", "stop", "stop_sequence", "eos", "eos_token", "end_turn"})
 """Finish reasons of an answer that ended by itself."""
-CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
 
 
 _ESCAPE = re.compile(r'\\(["\\/nrt]|u[0-9a-fA-F]{4}|[bf](?![A-Za-z])|)')
@@ -171,10 +170,6 @@ class Estimate:
         pairs: Any = zip(astuple(self), astuple(other), strict=True)
         both: Any = (None if a is None or b is None else a + b for a, b in pairs)
         return Estimate(*both)
-
-    def figures(self) -> dict[str, Any]:
-        """Return all figures, to be printed."""
-        return asdict(self)
 
 
 def request_keys(prompts: Sequence[Prompt], config: ModelConfig, schema: Schema) -> list[str]:
@@ -354,10 +349,8 @@ def _content(data: Any, max_tokens: int) -> tuple[str, str]:
     message, finish = choice["message"], str(choice.get("finish_reason"))[:40]
     if message.get("refusal"):
         return "", f"the model refused: {str(message['refusal'])[:300]}"
-    if finish.lower() in CUT_OFF:
-        return "", f"the answer was cut off (finish_reason {finish}; max_tokens {max_tokens})"
     if finish.lower() not in WHOLE:
-        return "", f"the answer did not come to its end (finish_reason {finish})"
+        return "", f"the answer was cut off (finish_reason {finish}; max_tokens {max_tokens})"
     content = message.get("content") or ""
     if not content.strip():
         return "", f"the answer is empty (finish_reason {finish})"

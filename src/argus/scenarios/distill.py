@@ -28,7 +28,6 @@ from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input, read_documents
 from argus.llm import weights
-from argus.llm.config import DTYPES
 from argus.llm.model import schema_hash
 from argus.scenarios.config import ProfileSettings, Role
 from argus.scenarios.files import ProfileAnswer, given_profiles, profile_fields
@@ -101,7 +100,7 @@ class DistillConfig:
     base: str
     max_length: Annotated[int, Ge(1)] = MAX_LENGTH
     validation_share: Annotated[float, Gt(0), Lt(1)] = VALIDATION_SHARE
-    dtype: Annotated[str, Choices(DTYPES)] = "auto"
+    dtype: Annotated[str, Choices(("auto", "float32", "bfloat16", "float16"))] = "auto"
     training: TrainConfig = field(default_factory=TrainConfig)
 
     def __post_init__(self) -> None:

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -456,8 +456,8 @@ def estimate_answers(
         judging = estimate(judge_prompts(answered), ledger, config.judging)
     stages: dict[str, Estimate] = {"answering": answering, "judging": judging}
     return AnswersEstimate(
-        stages={stage: e.figures() for stage, e in stages.items()},
-        total=(answering + judging).figures(),
+        stages={stage: asdict(e) for stage, e in stages.items()},
+        total=asdict(answering + judging),
         exact=not answering.to_ask,
     )
 
