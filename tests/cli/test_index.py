@@ -32,21 +32,3 @@ def test_vectors_of_another_origin_are_warned_of_and_never_mixed(argus, tmp_path
     assert code == 2
     assert "or other vectors" in err
     assert "--fresh" in err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("explain", "x", "--index", "none"), "argus: none: no such folder"),
-        (("explain", "x", "--index", "."), "is not an index: it holds no index.json"),
-        (("explain", "x", "--index", ".@original"), "is not an index"),
-        (("explain", "x", "--index", "i@"), "expected PATH, PATH@original, PATH@REMEDY_ID or"),
-        (("index", "delete", "--index", ".", "x"), "is not an index"),
-        (("index", "compact", "--index", "none"), "argus: none: no such folder"),
-        (("index", "build", "--corpus", "none", "--out", "i"), "no such file or folder"),
-    ],
-)
-def test_mistakes_are_named_and_exit_with_2(argus, arguments, message):
-    code, out, err = argus(*arguments)
-    assert (code, out) == (2, "")
-    assert message in err

@@ -5,7 +5,6 @@ from typer.testing import CliRunner
 
 import argus
 from argus.cli.main import app
-from argus.errors import InputError
 
 run = CliRunner().invoke
 
@@ -40,22 +39,3 @@ def test_predict_says_how_many_are_at_risk_and_json_is_json(audited, tmp_path):
     assert "1 not applicable" in shipped.output and "below 0.3 (hard to reach)" in shipped.output
     own = run(app, [*arguments, "--probe", str(audited), "--out", str(tmp_path / "own"), "--json"])
     assert json.loads(own.stdout)["probe"]["family"] == "ridge"
-
-
-def test_wrong_options_are_named(audited, tmp_path):
-    with pytest.raises(InputError, match="--families: forest"):
-        run(
-            app,
-            ["research", "probe", "fit", "--audit", str(audited), "--families", "forest"],
-            catch_exceptions=False,
-        )
-    with pytest.raises(InputError, match="no audit in it"):
-        run(app, ["research", "probe", "fit", "--audit", str(tmp_path)], catch_exceptions=False)
-    corpus = tmp_path / "x.jsonl"
-    corpus.write_text('{"_id": "d1", "text": "Boats lie in the harbour."}\n')
-    with pytest.raises(InputError, match=r"no probe.json in it"):
-        run(
-            app,
-            ["research", "probe", "predict", "--corpus", str(corpus), "--probe", str(tmp_path)],
-            catch_exceptions=False,
-        )

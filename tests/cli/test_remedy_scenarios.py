@@ -51,17 +51,3 @@ def test_an_index_gets_scenarios_which_a_search_shows(argus, asked, corpus, buil
     assert ranked[0] == ranked[1]
     argus(*adding, "--component", "I")
     assert argus("tune", "undo", name, "--index", built).code == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--component", "M+I"), "expected one of M, I, E, M+E, I+E"),
-        (("--lambda", "most"), "'most'; expected a number from 0 to 1, or"),
-        (("--corpus", "none.jsonl"), "none.jsonl: no such file"),
-    ],
-)
-def test_bad_options_are_refused_with_the_mend(argus, built, arguments, message):
-    ran = argus("tune", "apply", "scenarios", "--index", built, "--profiles", "p", *arguments)
-    assert ran.code == 2
-    assert message in ran.err

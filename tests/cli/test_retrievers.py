@@ -21,7 +21,6 @@ def place(tmp_path_factory, minilm):
     for name, lines in (("docs", rows), ("queries", queries)):
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(r) + "\n" for r in lines))
     (folder / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ttea\t1\nq2\tska\t1\n")
-    (folder / "mine.py").write_text("def retriever(query, k): return []\n")
     build_index(DOCUMENTS, out=folder / "index", encoder=EncoderConfig(precision="float32"))
     word_store(folder / "qdrant", DOCUMENTS, minilm)
     return folder
@@ -48,21 +47,3 @@ def test_an_index_and_a_store_bring_back_the_same(command, tmp_path):
         ran = command(line, "--encoder", "all-MiniLM-L6-v2", "--json", "--fresh", "--k", 2)
         assert ran.code == 0, ran.err
         assert json.loads(ran.out)["changed_queries"] == 0
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("evaluate --retriever a.py --out out", "0 indexes, 1 retrievers and 0 runs; expected two"),
-        ("evaluate --retriever a.py --run r.trec --run s.trec", "1 retrievers and 2 runs"),
-        ("evaluate --retriever nothing --retriever @mine.py --queries @queries.jsonl --out out",
-         "--retriever: 'nothing' names no retriever"),
-        ("explain q d --retriever none.py", "none.py: no such file"),
-        ("check --corpus @docs.jsonl --retriever index:none --out out", "none"),
-        ("check --corpus @docs.jsonl --retriever qdrant:@qdrant/none --out out",
-         "no collection 'none'"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_asked_is_told(command, line, message):
-    ran = command(line)
-    assert ran.code == 2 and message in ran.err

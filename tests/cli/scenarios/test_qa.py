@@ -54,20 +54,6 @@ def test_another_judge_does_not_get_the_others_key(qa, endpoint, second_endpoint
     assert not any("Authorization" in h for h in second_endpoint.headers)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--judge-api-key-env", "K"], "--judge-api-key-env without --judge-model"),
-        (["--adapter", "x"], "--adapter with --model m"),
-    ],
-)
-def test_options_that_do_not_fit_are_refused(qa, endpoint, arguments, message):
-    ran = qa(*arguments)
-    assert (ran.code, ran.out) == (2, "")
-    assert message in ran.err
-    assert endpoint.requests == []
-
-
 def test_a_judges_own_key_is_used(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     monkeypatch.setenv("JUDGE_KEY", "other")
