@@ -7,19 +7,7 @@ from argus.llm.model import most_tokens, tokens_in
 
 OK, FAILED, NOT_ASKED = State.OK, State.FAILED, State.NOT_ASKED
 PRICES = {"input_price": 2.0, "output_price": 10.0}
-
-
-def prompts(n):
-    return [Prompt(f"question {i}") for i in range(n)]
-
-
-def states(outcomes):
-    return [outcome.state for outcome in outcomes]
-
-
-def bound_of_one(max_tokens):
-    """Tokens that a request for one of `prompts` may use."""
-    return tokens_in(Prompt("question 0"), None, most_tokens) + max_tokens
+PROMPTS = [Prompt(f"question {i % 10}{i // 10}") for i in range(40)]
 
 
 @pytest.mark.parametrize(
@@ -35,10 +23,10 @@ def test_the_expected_count_is_never_above_the_bound(text):
 
 
 def test_a_run_stops_before_it_might_pass_the_budget(model, endpoint, ledger):
-    most = bound_of_one(10)  # each really uses 3 + 2
+    most = tokens_in(PROMPTS[0], None, most_tokens) + 10  # each really uses 3 + 2
     asking = model(max_tokens=10, max_total_tokens=most + 5, concurrency=1)
-    outcomes = list(asking.complete(prompts(5)))
-    assert states(outcomes) == [OK, OK, NOT_ASKED, NOT_ASKED, NOT_ASKED]
+    outcomes = list(asking.complete(PROMPTS[:4]))
+    assert [o.state for o in outcomes] == [OK, OK, NOT_ASKED, NOT_ASKED]
     assert len(endpoint.requests) == 2
     assert asking.spent.tokens_in + asking.spent.tokens_out == 10
     assert outcomes[2].reason == (
@@ -52,9 +40,9 @@ def test_a_run_stops_before_it_might_pass_the_budget(model, endpoint, ledger):
 def test_money_is_never_overspent_whatever_answers_cost(model, endpoint, concurrency):
     endpoint.behave = lambda text, n: {"content": endpoint.chat("x", usage=(26, 10))}
     asking = model(**PRICES, budget=0.001, max_tokens=10, concurrency=concurrency)
-    outcomes = list(asking.complete(prompts(40)))
+    outcomes = list(asking.complete(PROMPTS))
     n = len(endpoint.requests)
-    assert states(outcomes) == [OK] * n + [NOT_ASKED] * (40 - n)
+    assert [o.state for o in outcomes] == [OK] * n + [NOT_ASKED] * (40 - n)
     assert 0 < asking.spent.cost <= 0.001
     assert asking.spent.cost == pytest.approx(n * (26 * 2 + 10 * 10) / 1e6)
     assert asking.spent.cost + (26 * 2 + 10 * 10) / 1e6 > 0.001

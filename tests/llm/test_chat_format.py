@@ -6,15 +6,11 @@ from tests.support.tiny_llama import END, NO_SYSTEM, make_tokenizer
 STOPS = frozenset({1})
 
 
-def shown(tokenizer, system, text):
-    return tokenizer.decode(prompt_tokens(tokenizer, system, text))
-
-
-def test_the_tokenizers_template_leads_to_the_answer():
-    tokenizer = make_tokenizer()
-    got = shown(tokenizer, "S", "T")
-    assert got == f"<s><|system|>S{END}\n<|user|>T{END}\n<|assistant|>"
-    assert shown(tokenizer, "", "T") == f"<s><|user|>T{END}\n<|assistant|>"
+@pytest.mark.parametrize("system", ["", "S"])
+def test_the_tokenizers_template_leads_to_the_answer(system):
+    tokenizer, shown = make_tokenizer(), f"<|system|>S{END}\n" if system else ""
+    got = tokenizer.decode(prompt_tokens(tokenizer, system, "T"))
+    assert got == f"<s>{shown}<|user|>T{END}\n<|assistant|>"
 
 
 @pytest.mark.parametrize("template", [None, NO_SYSTEM, "default"])

@@ -14,24 +14,20 @@ def entry(key, state=OK, **fields):
 
 
 def test_rows_come_back_as_they_were_put_also_after_reopening(ledger):
-    whole = entry(
-        "k", answer="a", tokens_in=3, tokens_out=2, seconds=0.5, time="2026-01-02T03:04:05+00:00"
-    )
+    time = "2026-01-02T03:04:05+00:00"
+    whole = entry("k", answer="a", tokens_in=3, tokens_out=2, seconds=0.5, time=time)
     ledger.put(whole)
     ledger.close()
     with Ledger(ledger.path) as again:
-        assert again.get("k") == whole
-        assert again.get("other") is None
-        assert list(again.find(["k", "other"])) == [whole]
+        assert again.get("k") == whole and again.get("other") is None
 
 
 def test_an_answer_replaces_a_failure_and_never_the_reverse(ledger):
-    ledger.put(entry("k", FAILED, reason="busy"))
-    ledger.put(entry("k", OK, answer="a"))
-    ledger.put(entry("k", FAILED, reason="busy"))
-    assert (ledger.get("k").state, ledger.get("k").answer) == (OK, "a")
-    ledger.put(entry("k", OK, answer="b"))
-    assert ledger.get("k").answer == "b"
+    puts = ((FAILED, "", ""), (OK, "a", "a"), (FAILED, "", "a"), (OK, "b", "b"))
+    for state, answer, kept in puts:
+        ledger.put(entry("k", state, answer=answer))
+        assert ledger.get("k").answer == kept
+    assert ledger.get("k").state == OK
 
 
 def test_ledgers_opened_at_once_do_not_disturb_each_other(tmp_path):
@@ -41,9 +37,7 @@ def test_ledgers_opened_at_once_do_not_disturb_each_other(tmp_path):
     def open_it():
         start.wait()
         try:
-            for _ in range(
-                20
-            ):  # every last one that closes makes the next one turn it to WAL again
+            for _ in range(20):  # the last one that closes makes the next one turn it to WAL
                 Ledger(path).close()
         except Exception as error:
             errors.append(error)

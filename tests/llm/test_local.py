@@ -80,20 +80,6 @@ def test_out_of_memory_ends_the_run_and_keeps_what_was_answered(local, monkeypat
     assert all(o.state is State.OK for o in local(concurrency=1).complete(asked))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"max_tokens": 0}, "max_tokens: 0"),
-        ({"concurrency": 1.5}, "--concurrency: 1.5"),
-        ({"max_tokens_override": -1}, "--max-tokens: -1"),
-    ],
-)
-def test_a_setting_that_cannot_be_meant_is_refused_at_once(options, message):
-    with pytest.raises(InputError) as raised:
-        LocalConfig(**{"model": "m"} | options)
-    assert message in str(raised.value)
-
-
 def test_a_model_that_is_not_there_is_named(ledger):
     with pytest.raises(InputError, match="model 'no/such' was not found"):
         list(TransformersModel(LocalConfig(model="no/such"), ledger).complete(prompts("x")))

@@ -19,28 +19,14 @@ class City(BaseModel):
     people: int = 0
 
 
-def prompts(*texts):
-    return [Prompt(text) for text in texts]
-
-
-def states(outcomes):
-    return [outcome.state for outcome in outcomes]
-
-
 def ask(model, *texts, **options):
-    return list(model.complete(prompts(*texts), **options))
-
-
-def behave(*answers):
-    """Answer the first requests so, and the others as they should be."""
-    return lambda text, n: answers[n - 1] if n <= len(answers) else None
+    return list(model.complete([Prompt(text) for text in texts], **options))
 
 
 def test_outcomes_come_in_the_order_of_the_prompts(model, endpoint):
     endpoint.behave = lambda text, n: time.sleep(0.2 if text == "a" else 0) and None
     outcomes = ask(model(concurrency=4), "a", "b", "c", "d")
     assert [o.value for o in outcomes] == ["a!", "b!", "c!", "d!"]
-    assert [o.prompt.text for o in outcomes] == ["a", "b", "c", "d"]
     assert {(o.state, o.tokens_in, o.tokens_out, o.cached) for o in outcomes} == {(OK, 3, 2, False)}
 
 
@@ -48,16 +34,9 @@ def test_a_request_holds_what_configuration_and_prompt_say(model, endpoint):
     asking = model(api_key="secret", max_tokens=50, extra={"seed": 1}, base_url=endpoint.url + "/")
     list(asking.complete([Prompt("a", system="be brief"), Prompt("b", max_tokens=7)]))
     bodies = {body["messages"][-1]["content"]: body for body in endpoint.requests}
-    assert bodies["a"] == {
-        "model": "m",
-        "messages": [
-            {"role": "system", "content": "be brief"},
-            {"role": "user", "content": "a"},
-        ],
-        "max_tokens": 50,
-        "temperature": 0.0,
-        "seed": 1,
-    }
+    messages = [{"role": "system", "content": "be brief"}, {"role": "user", "content": "a"}]
+    settings = {"max_tokens": 50, "temperature": 0.0, "seed": 1}
+    assert bodies["a"] == {"model": "m", "messages": messages} | settings
     assert bodies["b"]["max_tokens"] == 7 and len(bodies["b"]["messages"]) == 1
     assert endpoint.headers[0]["Authorization"] == "Bearer secret"
     assert endpoint.headers[0]["path"] == "/v1/chat/completions"
@@ -66,12 +45,8 @@ def test_a_request_holds_what_configuration_and_prompt_say(model, endpoint):
 def test_equal_prompts_are_asked_once_and_all_get_the_answer(model, endpoint):
     asking = model(concurrency=3)
     outcomes = ask(asking, "a", "b", "a", "a")
-    assert [(o.value, o.cached) for o in outcomes] == [
-        ("a!", False),
-        ("b!", False),
-        ("a!", True),
-        ("a!", True),
-    ]
+    assert [o.value for o in outcomes] == ["a!", "b!", "a!", "a!"]
+    assert [o.cached for o in outcomes] == [False, False, True, True]
     assert sorted(endpoint.texts) == ["a", "b"]
     assert asking.spent.tokens_in == 6
 
@@ -89,7 +64,7 @@ def test_a_wait_that_the_server_asks_for_holds_for_all_requests(model, endpoint,
         return paused.wait(60) and None if n == 2 else None
 
     endpoint.behave = behave
-    assert states(ask(model(concurrency=2), "a", "b", "c")) == [OK] * 3
+    assert {o.state for o in ask(model(concurrency=2), "a", "b", "c")} == {OK}
     assert min(times[2:]) - max(times[:2]) >= 0.5
 
 
@@ -98,7 +73,7 @@ def test_a_wait_that_the_server_asks_for_holds_for_all_requests(model, endpoint,
     [{"drop": True}, {"half": True}, {"headers": {"Content-Encoding": "gzip"}}, {"status": 503}],
 )
 def test_a_passing_trouble_is_tried_again(model, endpoint, trouble):
-    endpoint.behave = behave(trouble)
+    endpoint.behave = lambda text, n: trouble if n == 1 else None
     assert ask(model(), "a")[0].value == "a!"
     assert len(endpoint.requests) == 2
 
@@ -115,7 +90,7 @@ def test_an_endpoint_that_dies_stops_the_run_and_loses_nothing(model, endpoint, 
     assert sum(o.cached for o in asking.complete([Prompt(str(i)) for i in range(100)])) == 5
 
 
-@pytest.mark.parametrize("status", [401, 402, 403, 404, 405, 301])
+@pytest.mark.parametrize("status", [401, 404, 301])
 def test_a_refusal_that_every_prompt_would_meet_stops_at_once(model, endpoint, ledger, status):
     ask(model(), "before")
     endpoint.behave = lambda text, n: {"status": status, "content": "no such key"}
@@ -127,20 +102,12 @@ def test_a_refusal_that_every_prompt_would_meet_stops_at_once(model, endpoint, l
 
 
 def test_what_does_not_fit_fails_with_its_field(model, endpoint):
-    answers = {
-        "plain": '{"name": "Oslo", "people": 7}',
-        "fenced": 'Here:\n```json\n{"name": "Oslo"}\n```\nBye',
-        "shape": '{"people": "many"}',
-        "garbage": "Oslo is nice",
-        "deep": "[" * 100_000,
-    }
+    answers = {"plain": '{"name": "Oslo"}', "shape": '{"people": "many"}', "deep": "[" * 100_000}
     endpoint.behave = lambda text, n: {"content": endpoint.chat(answers[text])}
-    got = dict(zip(answers, ask(model(), *answers, schema=City), strict=True))
-    assert got["plain"].value == City(name="Oslo", people=7)
-    assert got["fenced"].value == City(name="Oslo")
-    assert "does not fit City: name: Field required and 1 more" in got["shape"].reason
-    assert {got[k].state for k in ("shape", "garbage", "deep")} == {FAILED}
-    assert all(o.tokens_out == 2 for o in got.values())
+    plain, shape, deep = ask(model(), *answers, schema=City)
+    assert plain.value == City(name="Oslo")
+    assert "does not fit City: name: Field required and 1 more" in shape.reason
+    assert (shape.state, deep.state, deep.tokens_out) == (FAILED, FAILED, 2)
 
 
 KILLED = """
@@ -148,9 +115,8 @@ import sys
 from pathlib import Path
 from argus.llm import ChatConfig, Ledger, OpenAIModel, Prompt
 config = ChatConfig(model="m", base_url=sys.argv[1], concurrency=2)
-for outcome in OpenAIModel(config, Ledger(Path(sys.argv[2]))).complete(
-    [Prompt(str(i)) for i in range(40)]
-):
+model = OpenAIModel(config, Ledger(Path(sys.argv[2])))
+for outcome in model.complete([Prompt(str(i)) for i in range(40)]):
     print(outcome.prompt.text, flush=True)
 """
 
@@ -183,12 +149,11 @@ def test_a_killed_run_is_taken_up_with_no_answer_asked_for_again(endpoint, tmp_p
 
 def test_secrets_reach_neither_ledger_nor_errors_nor_names(model, endpoint, ledger):
     key = "sk-0123456789abcdef0123"
+    refused = {"stop": 401, "bad": 400}
     endpoint.behave = lambda text, n: (
-        {"status": 401, "content": f"bad key {key}"}
-        if text == "stop"
+        {"status": refused[text], "content": f"bad key {key}"}
+        if text in refused
         else {"content": endpoint.chat(f"you sent {key}")}
-        if text == "echo"
-        else {"status": 400, "content": f"bad key {key}"}
     )
     asking = model(api_key=key)
     echo, bad = ask(asking, "echo", "bad")
@@ -206,8 +171,6 @@ def test_an_endless_answer_is_cut_off_and_fails(model, endpoint, monkeypatch):
     bomb = gzip.compress(b"a" * (20 * 2**20))
     endpoint.behave = lambda text, n: {"content": bomb, "headers": {"Content-Encoding": "gzip"}}
     outcome = ask(model(), "a")[0]
-    assert (outcome.state, outcome.reason) == (
-        FAILED,
-        "the answer is longer than 16777216 bytes",
-    )
+    assert outcome.state is FAILED
+    assert outcome.reason == "the answer is longer than 16777216 bytes"
     assert len(endpoint.requests) == 1

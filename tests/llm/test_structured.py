@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -39,20 +39,12 @@ def test_a_whole_answer_is_read_with_its_counts():
         (choice("...", "content_filter"), "cut off (finish_reason content_filter"),
         (choice(None, refusal="I may not"), "the model refused: I may not"),
         (choice("half", "MAX_TOKENS"), "cut off (finish_reason MAX_TOKENS; max_tokens 9)"),
-        (choice("half", "max_tokens"), "cut off (finish_reason max_tokens; max_tokens 9)"),
         (choice("half", "model_length"), "cut off (finish_reason model_length; max_tokens 9)"),
-        (choice("half", "error"), "cut off (finish_reason error"),
         (choice("Calling", "tool_calls"), "cut off (finish_reason tool_calls"),
-        (choice("half", "of tomorrow"), "cut off (finish_reason of tomorrow"),
         (choice("half", ""), "cut off (finish_reason "),
         (choice("half", ["stop"]), "cut off (finish_reason ['stop']"),
-        (choice(""), "the answer is empty (finish_reason stop)"),
         (choice(" \n"), "the answer is empty (finish_reason stop)"),
-        (
-            choice([{"type": "text", "text": "hi"}]),
-            "no chat completion (AttributeError",
-        ),
-        ({"message": "hi"}, "no chat completion (AttributeError"),
+        (choice([{"type": "text", "text": "hi"}]), "no chat completion (AttributeError"),
         (None, "no chat completion (TypeError"),
     ],
 )
@@ -61,14 +53,10 @@ def test_an_unusable_answer_says_why_and_keeps_its_count(answer, reason):
     assert reply.text == "" and reason in reply.reason
 
 
+FIELDS = st.sampled_from(["choices", "message", "content", "usage", "error", "refusal"])
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(["choices", "message", "content", "usage", "error", "refusal"]), inner
-        )
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(FIELDS, inner),
 )
 
 
@@ -92,9 +80,7 @@ class Profile(BaseModel):
 @pytest.mark.parametrize(
     "text",
     [
-        '{"topic": "x"}',
         ' \n{"topic": "x"}\n',
-        '```json\n{"topic": "x"}\n```',
         '```\n{"topic": "x"}```',
         'Sure!\n```JSON\n{"topic": "x"}\n```\nAnything else?',
     ],
@@ -106,10 +92,8 @@ def test_json_is_read_alone_or_in_a_fence(text):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("hello", "does not fit Profile: the answer: Invalid JSON"),
-        ("``` {", "the answer: Invalid JSON"),
+        ("``` {", "does not fit Profile: the answer: Invalid JSON"),
         ('{"topic": "x"} {"topic": "y"}', "the answer: Invalid JSON"),
-        ('{"topic": "x"', "the answer: Invalid JSON"),
         ("[]", "the answer: Input should be an object"),
         ('{"topic": 3}', "topic: Input should be a valid string; it begins"),
         ('{"topic": "x", "needs": [{}, {}]}', "needs.0.question: Field required and 1 more"),
@@ -136,14 +120,7 @@ class Answer(BaseModel):
 
 
 def read(answer: str) -> str:
-    got = read_object(answer, Answer)
-    assert isinstance(got, Answer)
-    return got.text
-
-
-def is_ambiguous(text: str) -> bool:
-    """The documented case, told from the text and not from its JSON."""
-    return re.search("[\b\f][A-Za-z]", text) is not None
+    return read_object(answer, Answer).text
 
 
 TABLE = "| a | b |\n|---|---|\n| 1 | `x\\|y` |\n"
@@ -162,8 +139,7 @@ LATEX = r"$\frac{\alpha}{\beta} \times \nabla \rho \to \text{a} \\ \begin{x} \u{
 @example(LATEX)
 @example("東京\tне\u2028😀\x00")
 def test_a_properly_escaped_text_comes_back_as_it_was(text):
-    if is_ambiguous(text):
-        return
+    assume(not re.search("[\b\f][A-Za-z]", text))  # the documented case that is ambiguous
     for ascii_only in (True, False):
         assert read(json.dumps({"text": text}, ensure_ascii=ascii_only)) == text
 
@@ -172,15 +148,12 @@ def test_a_properly_escaped_text_comes_back_as_it_was(text):
     ("answer", "text"),
     [
         (r"\frac{1}{2}", r"\frac{1}{2}"),
-        (r"\\frac{1}{2}", r"\frac{1}{2}"),
         (r"\times", "\times"),
-        (r"a\n\tb", "a\n\tb"),
         (r"\nu = 1\nnot\nless", "\nu = 1\nnot\nless"),
         (r"\b \f 1\b2", "\b \f 1\b2"),
         (r"\u00e9 \upsilon \u12", "é \\upsilon \\u12"),
         (r"\ud83d\ude00", "😀"),
-        (r"C:\\temp\\new", r"C:\temp\new"),
-        (r"say \"hi\" \/", 'say "hi" /'),
+        (r"C:\\temp\\new \"hi\" \/", r'C:\temp\new "hi" /'),
     ],
 )
 def test_each_kind_of_backslash_is_read_as_it_was_meant(answer, text):
