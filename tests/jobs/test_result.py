@@ -3,9 +3,7 @@
 import importlib
 import pkgutil
 from dataclasses import dataclass, fields
-from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 import argus
@@ -25,19 +23,9 @@ class Plain(Result):
 
 @dataclass(frozen=True, repr=False)
 class Tabled(Plain):
-    """A result of two tables, with a folder and a report."""
+    """A result of two tables."""
 
     TABLES = ("table", "misses")
-    folder: Path = Path("out")
-    report: Path = Path("out/a #1/report.html")
-
-    @property
-    def table(self):
-        return pa.table({"id": ["a", "b"]})
-
-    @property
-    def misses(self):
-        return pa.table({"id": ["c"]})
 
 
 def test_a_notebook_gets_the_lines_escaped():

@@ -48,7 +48,6 @@ def test_reasoned_queries(folder):
     [
         ({"excluded_ids": ["heat/Heat_0.txt"]}, "excluded_ids"),
         ({"excluded_ids": ["nowhere.txt"]}, "excluded_ids"),
-        ({"gold_ids": "heat/Heat_0.txt"}, "gold_ids"),
         ({"gold_ids": [3]}, "gold_ids"),
         ({"id": 1}, "id"),
     ],

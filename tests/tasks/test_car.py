@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 
-import pyarrow.compute as pc
 import pytest
 
 from argus.authority.benchmarks.collection import read_benchmark
-from argus.authority.benchmarks.job import score_systems
-from argus.authority.config import ScoreConfig
 from argus.authority.rules import Edge
 from argus.errors import InputError
 from argus.tasks.opening import open_task
@@ -74,34 +71,30 @@ def test_the_pairs_of_scotus_ask_by_the_papers_template(shared, tmp_path):
     file.write_text(json.dumps(pairs))
     task = open_task(file)
     assert task.name == "car/legal_real_pairs" and len(task.documents) == 88
-    assert {q.id: q.text for q in task.queries} == {q.id: q.text for q in converted.questions}
-    assert {r.id: r.text for r in task.benchmark.records} == {
-        r.id: r.text for r in converted.records
-    }
+    for own, theirs in (
+        (task.queries, converted.questions), (task.benchmark.records, converted.records),
+    ):  # fmt: skip
+        assert {one.id: one.text for one in own} == {one.id: one.text for one in theirs}
 
 
-FDA = [
-    {"id": f"fda_{n:04}", "norm_name": name, "generic_name": name.upper(), "brand_name": "X",
-     "query": f"Is the drug for {use} still approved?", "recall_date": date,
-     "anchor_text": f"{name.upper()} - Approved Drug Label. For {use}.",
-     "superseder_text": f"FDA Drug Enforcement Action. Recall number: D-{n}.",
-     "reason_for_recall": "CGMP Deviations"}
-    for n, (name, use, date) in enumerate(
-        [("nizatidine", "ulcers", "20200415"), ("enoxaparin", "thrombosis", "20220126")])
-]  # fmt: skip
+FDA = {
+    "id": "fda_0000", "norm_name": "nizatidine", "generic_name": "NIZATIDINE", "brand_name": "X",
+    "query": "Is the drug for ulcers still approved?", "recall_date": "20200415",
+    "anchor_text": "NIZATIDINE - Approved Drug Label. For ulcers.",
+    "superseder_text": "FDA Drug Enforcement Action. Recall number: D-0.",
+    "reason_for_recall": "CGMP Deviations",
+}  # fmt: skip
 
 
 def test_the_pairs_of_fda(tmp_path):
     file = tmp_path / "fda_recall_pairs.json"
-    file.write_text(json.dumps(FDA))
+    file.write_text(json.dumps([FDA]))
     task = open_task(f"car:{file}")
-    assert [record.id for record in task.benchmark.records] == [
-        "fda_0000#label", "fda_0000#recall", "fda_0001#label", "fda_0001#recall",
-    ]  # fmt: skip
-    recall = task.benchmark.records[1]
+    label, recall = task.benchmark.records
+    assert (label.id, recall.id) == ("fda_0000#label", "fda_0000#recall")
     assert (str(recall.time), recall.scope) == ("20200415", {"norm_name": "nizatidine"})
-    assert task.benchmark.edges[0] == Edge("fda_0000#recall", "fda_0000#label")
-    assert task.qrels == {"fda_0000": {"fda_0000#recall": 1}, "fda_0001": {"fda_0001#recall": 1}}
+    assert task.benchmark.edges == [Edge("fda_0000#recall", "fda_0000#label")]
+    assert task.qrels == {"fda_0000": {"fda_0000#recall": 1}}
 
 
 @pytest.fixture
@@ -121,18 +114,6 @@ def test_questions_with_their_events(finsuperqa):
     assert task.benchmark.edges == [
         Edge("632b958e", "9dd309f5", "R1"), Edge("7d710b9b", "632b958e", "R3"),
     ]  # fmt: skip
-
-
-def test_the_released_questions_are_answered_in_their_own_words(finsuperqa, tmp_path):
-    result = score_systems(
-        open_task(finsuperqa).benchmark, out=tmp_path / "scores", encoder=None,
-        config=ScoreConfig(systems=("bm25", "two-stage-bm25", "oracle")),
-    )  # fmt: skip
-    tca = {s["name"]: s["overall"]["tca"]["value"] for s in result.summary["systems"]}
-    assert tca == {"bm25": 0.0, "two-stage-bm25": 1.0, "oracle": 1.0}
-    assert result.summary["tca_by"] == {"answers": 2}
-    answers = result.table.filter(pc.field("system") == "oracle")["answer"].to_pylist()
-    assert answers == ["active", "compliant"]
 
 
 def test_edges_of_the_other_generators(tmp_path):

@@ -52,9 +52,8 @@ def test_recall_counts_whole_sets(ranks, evidence, k, expected):
 
 @pytest.mark.parametrize(
     ("provenance", "field"),
-    [("303", "output.provenance"), ([{"title": "Alabama"}], None), ([{"wikipedia_id": 1.5}],
-      "wikipedia_id")],
-)  # fmt: skip
+    [("303", "output.provenance"), ([{"wikipedia_id": 1.5}], "wikipedia_id")],
+)
 def test_broken_provenance_is_refused(tmp_path, provenance, field):
     broken = {"id": "q9", "input": "x", "output": [{"answer": "y", "provenance": provenance}]}
     with pytest.raises(InputError) as error:

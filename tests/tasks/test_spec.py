@@ -20,9 +20,8 @@ def test_kind_place_and_settings():
     [("domain=pony", "setting 'domain'"), ("identical=maybe", "yes or no")],
 )
 def test_unknown_settings_are_refused(shared, settings, problem):
-    with pytest.raises(InputError, match=problem) as error:
+    with pytest.raises(InputError, match=problem):
         open_task(f"beir:{shared('cranfield')},{settings}")
-    assert str(error.value.where).startswith("beir:")
 
 
 @pytest.mark.parametrize("spec", ["nowhere", "beir:nowhere", "magic:nowhere"])
