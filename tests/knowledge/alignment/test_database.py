@@ -15,16 +15,6 @@ def test_every_character_is_white_space_or_not_as_in_python(tmp_path):
     assert [code for code, blank in rows if blank == bool(chr(code).strip())] == []
 
 
-def test_a_query_larger_than_memory_uses_the_disk_meanwhile(tmp_path):
-    with database(tmp_path, MEMORY) as db:
-        db.run("CREATE TABLE t AS SELECT range AS x, md5(range::VARCHAR) AS y FROM range(1500000)")
-        assert any((tmp_path / "database").iterdir())
-        batches = db.batches("SELECT y AS x FROM t ORDER BY y", ONE, 10_000)
-        assert next(batches).num_rows >= 10_000
-        batches.close()
-    assert not (tmp_path / "database").exists()
-
-
 def test_a_full_disk_is_an_error_that_says_what_to_do(tmp_path):
     with (
         pytest.raises(ArgusError, match=r"cannot be joined: .*Free disk space.*same command"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from argus.data.kb import TABLES
 from argus.knowledge.alignment import align, finish
-from argus.knowledge.raw import ITEMS, LINKS, PAGES, RAW, STATEMENTS
+from argus.knowledge.raw import ITEMS, LINKS, PAGES, STATEMENTS
 
 SCHEMAS = {"pages": PAGES, "links": LINKS, "items": ITEMS, "statements": STATEMENTS}
 SMALL = 128 << 20
@@ -54,11 +54,10 @@ class World:
             "statements": list(self.statements),
         }
 
-    def write(self, work: Path, *, files: int = 1) -> Path:
-        """Write every table as `files` Parquet files."""
+    def write(self, work: Path) -> Path:
         for name, rows in self.rows().items():
             if rows is not None:
-                write_rows(work / name, SCHEMAS[name], rows, files=files)
+                write_rows(work / name, SCHEMAS[name], rows)
         return work
 
 
@@ -66,23 +65,11 @@ def redirect(title: str, target: str) -> Page:
     return Page(title, "", "redirect", target)
 
 
-def write_rows(
-    folder: Path, schema: pa.Schema, rows: Sequence[Sequence[Any]], *, files: int = 1
-) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    size = max(1, -(-len(rows) // files))
-    for number, start in enumerate(range(0, max(len(rows), 1), size)):
-        part = rows[start : start + size]
-        columns = list(zip(*part, strict=True)) or [()] * len(schema)
-        arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
-        table = pa.table(arrays, schema=schema)
-        pq.write_table(table, folder / f"{number:06d}.parquet")
-
-
-def write_raw(work: Path, **tables: Iterable[Sequence[Any]]) -> Path:
-    for name, rows in tables.items():
-        write_rows(work / "raw" / name, RAW[name], list(rows))
-    return work
+def write_rows(folder: Path, schema: pa.Schema, rows: Sequence[Sequence[Any]]) -> None:
+    folder.mkdir(parents=True)
+    columns = list(zip(*rows, strict=True)) or [()] * len(schema)
+    arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
+    pq.write_table(pa.table(arrays, schema=schema), folder / "000000.parquet")
 
 
 @dataclass
@@ -106,16 +93,16 @@ class Tables:
 
 
 def finished(
-    work: Path, *, sample: int | None = None, seed: int = 0, min_words: int = 1
+    work: Path, *, sample: int | None = None, seed: int = 0
 ) -> tuple[Tables, dict[str, Any]]:
     tables = Tables()
-    settings = {"sample": sample, "seed": seed, "min_words": min_words}
+    settings = {"sample": sample, "seed": seed, "min_words": 1}
     return tables, finish(work, tables.write, memory_bytes=SMALL, **settings)
 
 
-def built(world: World, work: Path, **settings: Any) -> tuple[Tables, dict[str, Any]]:
+def built(world: World, work: Path) -> tuple[Tables, dict[str, Any]]:
     """Align and finish a world; counts of both steps, those of `align` under "align"."""
     world.write(work)
     counts = align(work, memory_bytes=SMALL)
-    tables, more = finished(work, **settings)
+    tables, more = finished(work)
     return tables, {"align": counts, **more}

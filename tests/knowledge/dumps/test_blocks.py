@@ -1,6 +1,5 @@
 import bz2
 import gzip
-import json
 import pickle
 import random
 import re
@@ -55,15 +54,6 @@ def test_a_real_dump_gives_the_pages_of_the_plain_reader(shared):
     pages, damage = read(path, "page", 600_000)
     assert damage is None and len(pages) == 206
     assert pages == plain_reader(bz2.decompress(path.read_bytes()), "page")
-
-
-def test_a_real_wikidata_dump_gives_a_line_per_item(shared):
-    [path] = shared("wikidata_excerpt").glob("*.bz2")
-    lines, damage = read(path, "line", 400_000)
-    assert damage is None
-    assert (lines[0], lines[-1], len(lines)) == (b"[", b"]", 102)
-    items = [json.loads(line.rstrip(b",")) for line in lines[1:-1]]
-    assert len({item["id"] for item in items}) == 100
 
 
 @pytest.mark.usefixtures("_cores")
@@ -140,15 +130,6 @@ def test_blocks_that_are_done_are_not_given_again(path, compression, kind):
     assert [block.number for block in everything] == list(range(len(everything)))
     assert len(everything) > 4
     assert rest == [block for block in everything if block.number not in (0, 2)]
-
-
-@pytest.mark.parametrize("compression", PACK)
-def test_compression_is_told_by_content_and_not_by_name(tmp_path, compression):
-    path = tmp_path / "dump.xml.bz2"
-    path.write_bytes(PACK[compression](WHOLE["page"]))
-    assert head_of(path, 11) == b"<mediawiki>"
-    assert head_of(str(path)) == WHOLE["page"][:65536]
-    assert len(read(str(path), "page")[0]) == 1000
 
 
 def test_what_is_no_dump_is_refused_before_anything_is_read(tmp_path):

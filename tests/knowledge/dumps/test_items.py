@@ -20,16 +20,11 @@ def item_value(number: int) -> dict:
 
 
 def entity(**changes: object) -> dict:
-    return {
-        "type": "item",
-        "id": "Q1",
-        "labels": {"en": {"language": "en", "value": "universe"}},
-        "descriptions": {"en": {"language": "en", "value": "all of space and time"}},
-        "aliases": {"en": [{"language": "en", "value": "cosmos"}]},
-        "claims": {},
-        "sitelinks": {"enwiki": {"site": "enwiki", "title": "Universe", "badges": []}},
-        **changes,
+    sitelinks = {"enwiki": {"site": "enwiki", "title": "Universe", "badges": []}}
+    english = {
+        name: {"en": {"language": "en", "value": "universe"}} for name in ("labels", "descriptions")
     }
+    return {"type": "item", "id": "Q1", **english, "sitelinks": sitelinks, **changes}
 
 
 def line(**changes: object) -> bytes:
@@ -74,9 +69,6 @@ def test_the_excerpt_has_100_items_and_5576_valid_statements(shared):
     assert len(statements) == 5598 - 22  # of the README's 5,598 are 22 deprecated
     assert len(between) == 165
     assert sum(s["subject"] == s["object"] for s in between) == 19
-    assert list(dict.fromkeys(s["subject"] for s in statements)) == [
-        item["id"] for item in items if item["id"] in {s["subject"] for s in statements}
-    ]
 
 
 def test_every_line_is_in_the_tables_or_under_a_reason():
@@ -112,25 +104,19 @@ def test_only_valid_main_statements_about_items_count():
     _, statements, counts = read(line(claims=claims))
     assert counts["deprecated"] == 1
     assert [tuple(statement.values()) for statement in statements] == [
-        ("Q1", "P1", "Q2"),
-        ("Q1", "P1", "Q3"),
-        ("Q1", "P8", "Q8"),
-    ]
+        ("Q1", "P1", "Q2"), ("Q1", "P1", "Q3"), ("Q1", "P8", "Q8"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     "record",
     [
-        *(
-            b'{"type":"item","id":"Q1","labels":{"enwiki":{"lang',
-            b'{"type":"item","id":"enwiki","a":"\xff"}',
-        ),
-        *(line(labels={"en": "universe"}), line(claims={"P1": [{}]})),
-        line(claims={"P1": [statement({"entity-type": "item"})]}),
-        line(claims={"P1": [statement("Q2")]}),
-        *(line(sitelinks=["enwiki"]), line(aliases={"en": [{"value": {}}]})),
+        b'{"type":"item","id":"enwiki","a":"\xff"}', line(labels={"en": "universe"}),
+        line(claims={"P1": [{}]}), line(claims={"P1": [statement({"entity-type": "item"})]}),
+        line(claims={"P1": [statement("Q2")]}), line(sitelinks=["enwiki"]),
+        line(aliases={"en": [{"value": {}}]}),
     ],
-)
+)  # fmt: skip
 def test_a_broken_line_is_counted(record):
     assert read(record) == ([], [], {"entities": 1, "broken JSON": 1})
 

@@ -45,35 +45,20 @@ def test_a_dump_says_its_wiki_language_and_namespaces(german):
     ],
 )
 def test_what_is_no_export_is_said_with_what_to_give(head, got):
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=r"expected a MediaWiki export.*pages-articles") as error:
         read_site(head, where=Path("dump.xml"))
-    assert got in str(error.value)
-    assert "expected a MediaWiki export" in str(error.value)
-    assert str(error.value).startswith("dump.xml: ")
-    assert "pages-articles" in error.value.fix
+    assert got in str(error.value) and str(error.value).startswith("dump.xml: ")
 
 
 @pytest.mark.parametrize(
     ("target", "title"),
     [
-        ("alan Turing", "Alan Turing"),
-        ("Alan_Turing", "Alan Turing"),
-        ("  alan __ Turing ", "Alan Turing"),
-        (":Alan Turing", "Alan Turing"),
-        ("Turing#Life", "Turing"),
-        ("AT&amp;T", "AT&T"),
-        ("AT&T", "AT&T"),
-        ("Caf%C3%A9", "Café"),
-        ("Cafe\u0301", "Café"),
-        ("100% Foo", "100% Foo"),
-        ("élan", "Élan"),
-        ("ßar", "ßar"),
-        ("ლი", "ლი"),
-        ("2001: A Space Odyssey", "2001: A Space Odyssey"),
-        ("Star Trek: Voyager", "Star Trek: Voyager"),
-        ("x", "X"),
+        ("  alan __ Turing ", "Alan Turing"), (":Alan_Turing#Life", "Alan Turing"),
+        ("AT&amp;T", "AT&T"), ("Caf%C3%A9", "Café"), ("Cafe\u0301", "Café"),
+        ("100% Foo", "100% Foo"), ("élan", "Élan"), ("ßar", "ßar"), ("ლი", "ლი"),
+        ("2001: A Space Odyssey", "2001: A Space Odyssey"), ("x", "X"),
     ],
-)
+)  # fmt: skip
 def test_a_target_means_the_title_that_the_page_bears(german, target, title):
     assert title_of(target, german) == title
     assert title_of(title, german) == title
