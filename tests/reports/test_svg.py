@@ -36,12 +36,7 @@ def test_log_axes_and_reversed_categories():
 
 
 def test_hostile_names_stay_words():
-    trace = {
-        "type": "scatter",
-        "x": [0, 1],
-        "y": [0, 1],
-        "name": "</svg><script>",
-        "showlegend": True,
-    }
+    data = {"type": "scatter", "x": [0, 1], "y": [0, 1]}
+    trace = data | {"name": "</svg><script>", "showlegend": True}
     text = str(svg(figures.framed([trace], "<i>", '"', {}), '"><script>'))
     assert "<script>" not in text and ET.fromstring(text) is not None

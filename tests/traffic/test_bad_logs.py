@@ -1,11 +1,7 @@
 """Read logs as they are: broken, partial, contradictory, hostile."""
 
-from __future__ import annotations
-
 import gzip
 import json
-from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -17,17 +13,13 @@ from tests.support.examples import write_rows
 FEW = argus.traffic.TrafficConfig(resamples=1_000)
 
 
-def run(path: Path, out: Path, **more: Any) -> dict[str, Any]:
+def run(path, out, **more):
     return argus.audit_traffic(path, out=out, config=FEW, **more).summary
 
 
-def lines(path: Path, *rows: Any) -> Path:
-    write_rows(path, rows)
-    return path
-
-
 def test_a_log_of_another_shape_names_its_fields(tmp_path):
-    path = lines(tmp_path / "log.jsonl", {"level": "info", "msg": {"id": 1}})
+    path = tmp_path / "log.jsonl"
+    write_rows(path, [{"level": "info", "msg": {"id": 1}}])
     with pytest.raises(InputError, match=r"no question among 'level', 'msg'.*--query-field"):
         run(path, tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -65,10 +57,10 @@ def test_secrets_inside_questions_are_nowhere_in_the_results(tmp_path):
              "query_id": secret}
             for secret in secrets]  # fmt: skip
     rows += [{"query": f"context of {s}", "results": [{"text": f"about {s}"}]} for s in secrets]
-    path = lines(tmp_path / "log.jsonl", *rows)
+    write_rows(tmp_path / "log.jsonl", rows)
     result = argus.audit_traffic(
-        path, out=tmp_path / "out", config=FEW, reading=argus.traffic.LogConfig(by=("team",)),
-        retriever=lambda query, k: [("d1", 1.0)],
+        tmp_path / "log.jsonl", out=tmp_path / "out", config=FEW,
+        reading=argus.traffic.LogConfig(by=("team",)), retriever=lambda query, k: [("d1", 1.0)],
     )  # fmt: skip
     assert set(result.summary["log"]["redacted"]) == {"mail", "card", "phone", "account", "token"}
     written = [path for path in result.folder.rglob("*") if path.is_file()]

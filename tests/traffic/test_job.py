@@ -3,53 +3,32 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
 import argus
-from argus.data.types import Document, Query, Run
 from argus.errors import InputError
-from argus.indexes.lexical import LexicalIndex
 from tests.support.examples import write_rows
 
 BEGIN = 1_772_323_200  # 2026-03-01
 
 
-class BM25:
-    """A real retriever: words over the documents, none of Argus's own searches over vectors."""
-
-    def __init__(self, documents: Sequence[Document]) -> None:
-        self.index = LexicalIndex.build([d.id for d in documents], [d.content for d in documents])
-        self.queries: list[str] = []
-
-    def search(self, queries: Sequence[Query], k: int) -> Run:
-        self.queries += [query.text for query in queries]
-        return self.index.search([q.text for q in queries], k).run([q.id for q in queries])
-
-
-def log_of(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
-    write_rows(path, rows)
-    return path
-
-
 def test_equal_questions_are_counted_and_asked_once(tmp_path):
-    questions = [
-        "how do I reset the password",
-        "how do I reset the password 2",
-        "How do I reset  the password?!",
-        "which river runs through the old town of the capital",
-    ]
-    documents = [Document("d1", "reset a password"), Document("d2", "a river in a town")]
-    retriever = BM25(documents)
-    log = log_of(tmp_path / "log.jsonl", [{"query": text} for text in questions])
-    result = argus.audit_traffic(log, out=tmp_path / "out", corpus=documents, retriever=retriever)
+    asked = []
+
+    def retriever(query, k):
+        asked.append(query)
+        return [("d1", 1.0)]
+
+    first = "how do I reset the password"
+    texts = [first, f"{first} 2", "How do I reset  the password?!", "which river?"]
+    write_rows(tmp_path / "log.jsonl", [{"query": text} for text in texts])
+    out = tmp_path / "out"
+    result = argus.audit_traffic(tmp_path / "log.jsonl", out=out, retriever=retriever)
     figures = result.summary["questions"]
     assert (figures["different"], figures["repeated"]) == (3, 1)
-    assert len(retriever.queries) == 3  # another number is another question
+    assert len(asked) == 3  # another number is another question
     assert result.summary["results"]["answered"] == 4
 
 
@@ -61,23 +40,22 @@ def test_windows_are_compared_by_tests(tmp_path):
         results = [] if late and rng.random() < 0.5 else ["d1", "d2"]
         rows.append({"query": f"question number {i % 60 if i % 2 else i}", "results": results,
                      "time": BEGIN + i * 3600, "team": "a" if i % 4 else "b"})  # fmt: skip
-    log = log_of(tmp_path / "log.jsonl", rows)
+    write_rows(log := tmp_path / "log.jsonl", rows)
     result = argus.audit_traffic(
         log, out=tmp_path / "out", reading=argus.traffic.LogConfig(by=("team",)),
         config=argus.traffic.TrafficConfig(resamples=1_000),
     )  # fmt: skip
     windows = result.summary["windows"]
-    assert windows is not None and (windows["asks_before"], windows["asks_after"]) == (200, 200)
+    assert (windows["asks_before"], windows["asks_after"]) == (200, 200)
     (change,) = windows["changes"]
     assert change["outcome"] == "nothing came back" and change["before"]["share"] == 0
     assert change["low"] > 0.3
     same = change["same_questions"]
-    assert same is not None and same["queries"] == 30 and same["p_value"] < 0.01
-    slices = result.summary.get("slices")
-    assert slices is not None and {row["slice"] for row in slices["worst"]} == {"a", "b"}
+    assert same["queries"] == 30 and same["p_value"] < 0.01
+    assert {row["slice"] for row in result.summary["slices"]["worst"]} == {"a", "b"}
     steps = pq.read_table(result.folder / "over_time.parquet").to_pylist()
     assert sum(row["asks"] for row in steps) == 400 and len(steps) == 17
-    shuffled = log_of(tmp_path / "shuffled.jsonl", rng.sample(rows, len(rows)))
+    write_rows(shuffled := tmp_path / "shuffled.jsonl", rng.sample(rows, len(rows)))
     again = argus.audit_traffic(
         shuffled, out=tmp_path / "again", config=argus.traffic.TrafficConfig(resamples=1_000)
     )
@@ -92,7 +70,7 @@ EDGES = "superseder\tsuperseded\nnew\told\n"
 
 
 def test_superseded_is_what_was_so_on_the_day(tmp_path):
-    records = log_of(tmp_path / "records.jsonl", RECORDS)
+    write_rows(records := tmp_path / "records.jsonl", RECORDS)
     (tmp_path / "edges.tsv").write_text(EDGES)
     rows = [
         {"query": "which law?", "results": ["old"], "time": "2026-03-05"},
@@ -104,10 +82,9 @@ def test_superseded_is_what_was_so_on_the_day(tmp_path):
     config = argus.traffic.TrafficConfig(
         records=records, edges=tmp_path / "edges.tsv", resamples=1_000
     )
-    log = log_of(tmp_path / "log.jsonl", rows)
+    write_rows(log := tmp_path / "log.jsonl", rows)
     result = argus.audit_traffic(log, out=tmp_path / "out", config=config)
     stale = result.summary["superseded"]
-    assert stale is not None and stale["asks"] is not None
     assert (stale["asks"]["n"], stale["asks"]["share"]) == (4, 0.5)
     assert stale["alone"] == 1
     assert stale["examples"] == [{"id": "old", "asks": 2, "instead": ["new"]}]
@@ -116,7 +93,7 @@ def test_superseded_is_what_was_so_on_the_day(tmp_path):
 
 def test_hashes_alone_keep_no_text(tmp_path):
     rows = [{"query": f"secret question {i % 3}", "results": ["d1"]} for i in range(9)]
-    log = log_of(tmp_path / "log.jsonl", rows)
+    write_rows(log := tmp_path / "log.jsonl", rows)
     reading = argus.traffic.LogConfig(hash_only=True)
     result = argus.audit_traffic(log, out=tmp_path / "out", reading=reading)
     assert result.summary["questions"]["different"] == 3 and result.summary["unmet"] is None

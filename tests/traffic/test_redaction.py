@@ -55,7 +55,7 @@ def test_what_is_no_secret_stays(text):
     ("pattern", "problem"),
     [("nothing.txt", "expected NAME=REGEX"), ("a=[", "no regular expression"),
      ("a=x*", "matches nothing at all"), ("a=x{99999999999999999999}", "no regular expression"),
-     ("a=" + "(" * 10_000, "no regular expression"), ("x" * 300, "expected NAME=REGEX")],
+     ("a=" + "(" * 10_000, "no regular expression")],
 )  # fmt: skip
 def test_a_broken_pattern_is_told(pattern, problem):
     with pytest.raises(InputError, match=problem):
@@ -65,7 +65,7 @@ def test_a_broken_pattern_is_told(pattern, problem):
 @pytest.mark.parametrize(
     "text",
     ["a" * 200_000 + "1", "a@" * 100_000, "1 " * 100_000, "eyJ" * 50_000 + "1", "+1" * 50_000,
-     "A1" * 100_000, "1@" + "a." * 100_000, "0 " * 100_000],
+     "A1" * 100_000, "1@" + "a." * 100_000],
 )  # fmt: skip
 def test_a_hostile_text_takes_time_in_proportion(text):
     start = time.process_time()

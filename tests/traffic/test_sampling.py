@@ -54,13 +54,6 @@ def test_a_verdict_by_hand():
     assert verdict([3, 1, 0], 1) == (0.0, 1.0)
 
 
-def log(n, empty=0):
-    times = {f"q{i}": 1 for i in range(n)}
-    questions = [ServedQuestion(id_, "?", ("d",)) for id_ in times]
-    questions += [ServedQuestion(f"e{i}", "?", ()) for i in range(empty)]
-    return questions, draw_sample(times, n, 0)
-
-
 def jsonl(path, *rows):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
@@ -88,9 +81,7 @@ def test_a_table_of_questions(tmp_path):
         ({"id": "", "text": "x", "documents": []}, "no id"),
         ({"id": "a", "text": "x", "documents": [3]}, "3 in a list of documents"),
         ({"id": "a", "text": "x", "documents": [], "count": 0}, "1 or more"),
-        ({"id": "a", "text": "x", "documents": [], "count": "many"}, "1 or more"),
         ({"id": "a", "text": "x", "documents": [], "count": 10**400}, "1 or more"),
-        ({"id": "a", "text": "x", "documents": 5}, "5 in a list of documents"),
     ],
 )
 def test_bad_rows_are_refused(tmp_path, row, problem):

@@ -24,23 +24,6 @@ def parses(line):
         command.make_context(command.name, list(rest))
 
 
-@pytest.fixture
-def folder(exposed, files, tmp_path):
-    out = tmp_path / "with a space"
-    shutil.copytree(exposed, out)
-    return out
-
-
-def test_what_measures_each_count_parses(folder):
-    results = Results.of(folder)
-    for _, measured_by, _ in KINDS.values():
-        parses(getattr(results, measured_by))
-
-
-def test_paths_with_spaces_are_quoted(folder):
-    assert f"'{folder}'" in argus.read_verdict(folder).counts[0].command
-
-
 SECTIONS = {
     "nothing more": {},
     "lost records": {"reach": {"k": 10, "reachable": 10, "broken": {},
@@ -60,6 +43,17 @@ SECTIONS = {
             {"words": "tide, moon", "questions": 4, "asks": 7,
              "examples": ["why 'spring' tide?"]}]}}},
 }  # fmt: skip
+
+
+@pytest.fixture
+def folder(exposed, tmp_path):
+    return shutil.copytree(exposed, tmp_path / "with a space")
+
+
+def test_what_measures_each_count_parses_and_paths_are_quoted(folder):
+    for _, measured_by, _ in KINDS.values():
+        parses(getattr(Results.of(folder), measured_by))
+    assert f"'{folder}'" in argus.read_verdict(folder).counts[0].command
 
 
 @pytest.mark.parametrize("name", SECTIONS)

@@ -6,6 +6,7 @@ from argus.traffic.judging import judge_traffic
 from argus.traffic.sampling import ServedQuestion
 from argus.verdict import read_verdict, verdict_lines
 from tests.support.examples import write_rows
+from tests.traffic.test_judging import grade
 from tests.verdict.test_commands import parses
 
 TEXTS = {"tide": "the tide follows the moon", "bread": "sourdough rises in a bowl"}
@@ -38,11 +39,7 @@ def test_judged_questions_that_fail_say_what_to_try_and_what_the_risk_was_worth(
     log = [ServedQuestion(f"q{i:02}", f"question {i}", ("tide",)) for i in range(40)]
     config = JudgingConfig(budget=40, k=1)
     table = judge_traffic(log, corpus=corpus, out=tmp_path / "out", config=config).to_judge
-    head, *lines = table.read_text("utf-8-sig").splitlines()
-    cells = [line.split("\t") for line in lines]
-    for cell in cells:
-        cell[3] = str(int(int(cell[0][1:]) >= 15))
-    table.write_text("\n".join([head, *map("\t".join, cells)]) + "\n", "utf-8")
+    grade(table, lambda cell: int(int(cell[0][1:]) >= 15))
     result = judge_traffic(log, corpus=corpus, out=tmp_path / "out", config=config)
     assert result.summary["risk"]["here"]["auc"] == 1.0
     assert any("that order, measured here: AUC 1.00" in line for line in result.headline())

@@ -7,7 +7,10 @@ import pytest
 
 import argus
 from argus.data import Document
+from argus.data.documents import as_rows
+from argus.data.writing import write_jsonl
 from argus.errors import InputError
+from argus.verdict import CountBounds
 from tests.support.results import unbound
 from tests.support.stores import fill_sqlite_vec
 from tests.support.words import ByWords, corpus
@@ -63,9 +66,6 @@ def test_superseded_documents_are_counted_by_those_that_answer_in_place_of_other
         Document("new", "The speed limit is thirty.", "Limit", {"type": "law", "bill": "b1"}),
         *corpus(),
     ]
-    from argus.data.documents import as_rows
-    from argus.data.writing import write_jsonl
-
     write_jsonl(tmp_path / "records.jsonl", as_rows(rows))
     edges = tmp_path / "edges.jsonl"
     edges.write_text('{"superseded": "old", "superseding": "new"}\n')
@@ -87,3 +87,11 @@ def test_a_damaged_summary_is_refused_by_name(exposed, tmp_path, text):
     (tmp_path / "out/summary.json").write_text(text)
     with pytest.raises(InputError, match=r"summary\.json"):
         argus.read_verdict(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "level"),
+    [(0.9, 0.95, "good"), (0.89, 0.99, "doubtful"), (0.5, 0.7, "bad"), (0.5, 0.71, "doubtful")],
+)
+def test_a_level_needs_the_whole_interval(low, high, level):
+    assert CountBounds(good=0.9, bad=0.7, why="").level(low, high) == level
