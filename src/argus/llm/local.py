@@ -127,11 +127,12 @@ class LoadedModel:
         no room for an answer in the model's window FAILED. A batch has the room of its longest
         prompt, so that nothing is written past the end of a window.
         """
-        is_told = schema is None or schema_hash(schema) in self.trained_for
+        is_told = schema is not None and schema_hash(schema) in self.trained_for
         waiting = []
         for key, prompt in prompts.items():
-            told = is_told or schema is None
-            system = prompt.system if told else instructed(prompt.system, schema)
+            system = prompt.system
+            if schema is not None and not is_told:
+                system = instructed(system, schema)
             tokens = weights.prompt_tokens(self.tokenizer, system, prompt.text)
             if self.window is None or len(tokens) < self.window:
                 waiting.append(Question(key, tokens, answer_bound(prompt, self.config)))
