@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
-import pytest
 
 from argus.retrievability.probes import Probe, save_probe
 from argus.retrievability.probes.models import LinearModel
@@ -13,17 +12,6 @@ from argus.retrievability.probes.probe import ProbeDomain
 from tests.support.full_disk import full_disk_under
 
 FLOAT32 = ("--precision", "float32")
-
-
-@pytest.fixture
-def wiki2(shared, tmp_path):
-    """The first passages of a real corpus; all of them are the knowledge base."""
-    source = shared("wiki2") / "corpus.jsonl"
-    with source.open(encoding="utf-8") as lines:
-        first = [next(lines) for _ in range(25)]
-    path = tmp_path / "corpus.jsonl"
-    path.write_text("".join(first), encoding="utf-8")
-    return path, source
 
 
 def save_ridge(folder, fingerprint, dim, pooling):
@@ -36,34 +24,6 @@ def save_ridge(folder, fingerprint, dim, pooling):
 
 def rows(folder):
     return pq.read_table(Path(folder) / "diagnosis.parquet").to_pylist()
-
-
-def test_a_real_corpus_becomes_a_table_a_summary_and_a_report(argus, wiki2, tmp_path):
-    corpus, kb = wiki2
-    ran = argus(
-        "research", "diagnose", "--corpus", corpus, "--kb", kb, "--out", "out", *FLOAT32, "--json"
-    )
-    assert ran.code == 0, ran.err
-    summary = json.loads(ran.out)
-    out = tmp_path / "out"
-    table = rows(out)
-    assert summary["documents"] == 25 and summary["entities"]["total"] == len(table) > 25
-    assert summary["flagged"] == sum(row["flagged"] for row in table) > 0
-    assert json.loads((out / "summary.json").read_text())["diagnosis"] == summary
-    assert "diagnosis" in json.loads((out / "manifest.json").read_text())
-    assert "<html" in (out / "report.html").read_text()
-    shown = argus("research", "diagnose", "--corpus", corpus, "--kb", kb, "--out", "out", *FLOAT32)
-    first, second, third, last = shown.out.splitlines()
-    left_out = summary["finder"]["left_out"]
-    assert third.startswith("names that were not looked for: ")
-    assert f"{left_out['common words']:,} common words" in third and "--common-words" in third
-    assert first.startswith(f"{len(table)} entities in ")
-    assert second == (
-        f"at risk (predicted RPS below 0.3): {summary['share_flagged']:.1%} of the scored, in "
-        f"{summary['documents_at_risk']} documents"
-    )
-    assert last == "report: out/report.html"
-    assert rows(out) == table
 
 
 def test_a_probe_of_another_encoder_is_refused_with_what_to_do(argus, corpus, tmp_path):

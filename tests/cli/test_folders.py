@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 SMALL = ("--k", "2", "--pool", "5", "--precision", "float32")
 
 
 @pytest.mark.parametrize("command", ["research audit", "check"])
-def test_fresh_deletes_nothing_in_a_foreign_folder(
-    text, argus, corpus: Path, tmp_path: Path, command: str
-) -> None:
+def test_fresh_deletes_nothing_in_a_foreign_folder(text, argus, corpus, tmp_path, command):
     foreign = tmp_path / "thesis"
     foreign.mkdir()
     text(foreign / "chapter1.tex", "years of work")
@@ -24,51 +20,20 @@ def test_fresh_deletes_nothing_in_a_foreign_folder(
     assert (foreign / "chapter1.tex").read_text() == "years of work"
 
 
-@pytest.fixture
-def earlier(argus, corpus: Path, tmp_path: Path) -> dict[str, bytes]:
-    """Run a good audit into `out`; return every file that it left."""
-    assert argus("research", "audit", "--corpus", corpus, "--out", "out", *SMALL).code == 0
-    return contents(tmp_path / "out")
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {
-        str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()
-    }
+def test_fresh_with_a_bad_option_leaves_earlier_results(argus, corpus, tmp_path):
+    run = ("research", "audit", "--corpus", corpus, "--out", "out", *SMALL)
+    assert argus(*run).code == 0
+    earlier = contents(tmp_path / "out")
+    for bad in ("--pool 0", "--relations none.tsv", "--encoder no-such/model", "--pool 50"):
+        assert argus(*run, "--fresh", *bad.split()).code == 2
+        assert contents(tmp_path / "out") == earlier
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("--pool", "0"),
-        ("--relations", "none.tsv"),
-        pytest.param(
-            ("--encoder", "no-such/model"),
-        ),
-        pytest.param(
-            ("--pool", "50"),
-        ),
-    ],
-)
-def test_fresh_with_a_bad_option_leaves_earlier_results(
-    argus,
-    earlier: dict[str, bytes],
-    corpus: Path,
-    tmp_path: Path,
-    arguments: tuple[str, str],
-) -> None:
-    assert (
-        argus(
-            "research", "audit", "--corpus", corpus, "--out", "out", *SMALL, "--fresh", *arguments
-        ).code
-        == 2
-    )
-    assert contents(tmp_path / "out") == earlier
-
-
-def test_fresh_does_not_empty_the_folder_that_holds_the_input(
-    jsonl, text, argus, tmp_path: Path
-) -> None:
+def test_fresh_does_not_empty_the_folder_that_holds_the_input(jsonl, text, argus, tmp_path):
     out = tmp_path / "project"
     (out / "corpus").mkdir(parents=True)
     source = jsonl(out / "corpus" / "corpus.jsonl")

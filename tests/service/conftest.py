@@ -11,8 +11,17 @@ from argus.indexes.job import build_index
 from argus.service.app import create_app
 from argus.service.config import ServeConfig
 from argus.service.workplace import open_workplace
+from tests.runs.test_record import expose
 from tests.service.client import Client
 from tests.support.superseding import story_source, write_story
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory):
+    """A folder of results."""
+    folder = tmp_path_factory.mktemp("work") / "report"
+    expose(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")

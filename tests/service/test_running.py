@@ -9,15 +9,6 @@ import sys
 import httpx
 import pytest
 
-from tests.runs.test_record import expose
-
-
-@pytest.fixture(scope="module")
-def report(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("work") / "report"
-    expose(folder)
-    return folder
-
 
 @pytest.mark.slow
 def test_the_command_prints_its_token_once_and_is_back_after_a_kill(report):

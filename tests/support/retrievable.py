@@ -8,6 +8,7 @@ from pathlib import Path
 from argus.data.types import Document
 from argus.encoders import Encoder
 from argus.indexes.job import build_index
+from tests.support.payloads import write_payloads
 from tests.support.word_encoder import WordEncoder
 
 DOCUMENTS = [
@@ -28,24 +29,7 @@ def word_store(
     folder: Path, documents: Sequence[Document] = DOCUMENTS, encoder: Encoder | None = None
 ) -> str:
     """Return the name of a Qdrant collection: ids are numbers, a document's is in its payload."""
-    from qdrant_client import QdrantClient, models
-
     encoder = encoder or WordEncoder()
-    client = QdrantClient(path=str(folder))
-    client.create_collection(
-        "docs",
-        vectors_config=models.VectorParams(size=encoder.dim, distance=models.Distance.COSINE),
-    )
     vectors = encoder.encode_documents([d.content for d in documents])
-    client.upsert(
-        "docs",
-        [
-            models.PointStruct(
-                id=i, vector=vector.tolist(),
-                payload={"doc_id": d.id, "text": d.text, "year": 2000 + i},
-            )
-            for i, (d, vector) in enumerate(zip(documents, vectors, strict=True))
-        ],
-    )  # fmt: skip
-    client.close()
-    return f"qdrant:{folder}/docs"
+    rows = [{"doc_id": d.id, "text": d.text, "year": 2000 + i} for i, d in enumerate(documents)]
+    return write_payloads(folder, rows, vectors)

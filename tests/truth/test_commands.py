@@ -14,6 +14,7 @@ from argus.service.app import create_app
 from argus.service.workplace import open_workplace
 from argus.verdict.results import Results
 from tests.support.chunks import write_part
+from tests.support.payloads import write_payloads
 from tests.support.printed import (
     CAPITALS,
     SAID,
@@ -66,26 +67,11 @@ def test_what_a_run_over_deep_fields_prints_runs(project):
 
 
 @pytest.fixture
-def deep_store(project):
+def deep_store(project, minilm):
     """A local Qdrant whose payloads are the rows."""
-    from qdrant_client import QdrantClient, models
-
-    from argus.encoders import load_encoder
-    from argus.encoders.config import EncoderConfig
-
     rows = [json.loads(line) for line in Path("chunks.jsonl").read_text("utf-8").splitlines()]
-    encoder = load_encoder(EncoderConfig(precision="float32")).encoder
     texts = [f"{row['payload']['name']} {row['payload']['body']}" for row in rows]
-    client = QdrantClient(path="store")
-    size = models.VectorParams(size=encoder.dim, distance=models.Distance.COSINE)
-    client.create_collection("docs", vectors_config=size)
-    vectors = encoder.encode_documents(texts)
-    client.upsert("docs", [
-        models.PointStruct(id=i, vector=vector.tolist(), payload=row)
-        for i, (vector, row) in enumerate(zip(vectors, rows, strict=True))
-    ])  # fmt: skip
-    client.close()
-    return "qdrant:store/docs"
+    return write_payloads("store", rows, minilm.encode_documents(texts))
 
 
 def test_what_the_runs_of_a_project_over_a_store_print_runs(deep_store):
@@ -141,14 +127,3 @@ def test_init_has_the_page_and_explain_ask_the_retriever_that_runs(tmp_path, mon
         question = {"q": "deep copy", "doc": "copy.deepcopy#0"}
         page = client.get("/page/argus-report/why-not", params=question)
     assert "search.py:found" in page.text and "argparse#0" in page.text
-
-
-def test_init_sends_what_is_measured_to_one_folder(tmp_path, monkeypatch):
-    write_part(tmp_path / "data")
-    monkeypatch.chdir(tmp_path)
-    run("argus init --no-check --corpus data/chunks.jsonl --title-field metadata.title "
-        "--queries data/questions.jsonl --qrels data/qrels.tsv")  # fmt: skip
-    for job in ("index build", "check", "evaluate"):
-        run(f"argus {job} --config argus.toml")
-    counts = {count.name: count.total for count in argus.read_verdict("argus-report").counts}
-    assert counts["by_its_words"] > 0 and counts["by_need"] == 12

@@ -44,8 +44,3 @@ def test_a_folder_of_static_vectors_embeds_and_audits(static, tmp_path):
     words = ["check", "--corpus", str(corpus), "--encoder", str(static), "--out"]
     done = CliRunner().invoke(app, [*words, str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
-
-
-def test_an_encoder_is_loaded_by_its_name():
-    loaded = argus.encoders.load_encoder("all-MiniLM-L6-v2").encoder
-    assert loaded.encode_queries(["rain"]).shape == (1, 384)

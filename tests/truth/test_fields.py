@@ -23,6 +23,7 @@ from argus.service.app import create_app
 from argus.service.jobs.planning import JobRequest, plan_job
 from argus.service.workplace import open_workplace
 from tests.service.client import Client
+from tests.support.payloads import write_payloads
 
 SUBJECTS = {
     "tea": ["Green tea is steamed in Japan.", "Black tea is withered and rolled in Assam.",
@@ -102,7 +103,7 @@ def chunks() -> list[dict[str, object]]:
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory: pytest.TempPathFactory, minilm) -> Path:
     """Write the chunks, questions and judgements by document, a store of them and an index."""
     home = tmp_path_factory.mktemp("fields")
     rows = chunks()
@@ -113,28 +114,11 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = [f"{q}\t{document}\t1" for q, (_, document) in QUESTIONS.items()]
     header = "question_id\tdocument\trelevance"
     (home / "judged.tsv").write_text("\n".join([header, *lines]) + "\n")
-    _fill_qdrant(home / "store", rows)
+    bodies = [row["payload"]["body"] for row in rows]
+    write_payloads(home / "store", rows, minilm.encode_documents(bodies))
     with contextlib.chdir(home):
         ran("index", "build", "--corpus", "chunks.jsonl", *FIELDS[:4], "--out", "index")
     return home
-
-
-def _fill_qdrant(folder: Path, rows: list[dict[str, object]]) -> None:
-    from qdrant_client import QdrantClient, models
-
-    from argus.encoders import EncoderConfig, load_encoder
-
-    encoder = load_encoder(EncoderConfig()).encoder
-    vectors = encoder.encode_documents([row["payload"]["body"] for row in rows])
-    client = QdrantClient(path=str(folder))
-    params = models.VectorParams(size=vectors.shape[1], distance=models.Distance.COSINE)
-    client.create_collection("docs", vectors_config=params)
-    points = [
-        models.PointStruct(id=i, vector=vector.tolist(), payload=row)
-        for i, (vector, row) in enumerate(zip(vectors, rows, strict=True))
-    ]
-    client.upsert("docs", points)
-    client.close()
 
 
 BODIES = {row["chunk_ref"]: row["payload"]["body"] for row in chunks()}
@@ -168,13 +152,6 @@ def here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
-def test_results_are_called_as_the_documents_are(here):
-    ran("evaluate", *JUDGED, "--retriever", "search.py:search", "--corpus", "chunks.jsonl",
-        *FIELDS, "--out", "judged", "--fresh")  # fmt: skip
-    assert means("judged")["nDCG@10"] == 1
-    assert read_table(Path("judged/per_query.parquet"))["rank"].to_pylist() == [1] * 6
-
-
 def test_a_retriever_whose_ids_are_not_found_names_the_option(here):
     (here / "other.py").write_text("def search(query, k):\n    return [{'key': 'tea/1'}]\n")
     code, printed = run("evaluate", *JUDGED, "--retriever", "other.py:search",
@@ -199,6 +176,7 @@ def test_columns_of_judgements_are_recognised_or_named(here, header):
         "--retriever", "search.py:search", "--corpus", "chunks.jsonl", *FIELDS,
         "--out", "named", "--fresh")  # fmt: skip
     assert means("named")["nDCG@10"] == 1
+    assert read_table(Path("named/per_query.parquet"))["rank"].to_pylist() == [1] * 6
 
 
 def test_a_column_of_judgements_that_is_not_there_is_told_with_the_header(here):
@@ -239,14 +217,6 @@ def test_repair_counts_by_document(index):
     assert parts[-1]["ndcg10"]["mean_before"] == pytest.approx(by_document)
     assert summary(index / "blended", "blend")["rivals"] == fusions
     assert summary(index / "blended", "evaluation")["parents"]["documents"] == len(SUBJECTS)
-
-
-def test_a_blend_that_is_printed_for_an_index_counts_by_document(here, tmp_path):
-    ran("check", "--corpus", "chunks.jsonl", *FIELDS, "--out", tmp_path / "out")
-    report = unescape((tmp_path / "out" / "report.html").read_text())
-    line = next(part for part in report.splitlines() if "argus tune apply blend --index" in part)
-    printed = line[line.index("argus tune apply blend --index") :].partition("<")[0]
-    assert set(FIELDS) <= set(printed.split())
 
 
 def test_explain_counts_by_document(here):

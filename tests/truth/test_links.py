@@ -82,26 +82,7 @@ def test_no_command_changes_what_a_link_leads_to(argus, place, tmp_path, command
         assert content(victim.parent) == before, entry
 
 
-@pytest.mark.parametrize("command", ["report", "exposure"])
-@pytest.mark.parametrize(
-    "name", ["report.html", "summary.json", "manifest.json", ".argus", "history"]
-)
-def test_a_file_of_the_users_is_not_overwritten(argus, place, tmp_path, command, name):
-    folder = place("report")
-    victim = tmp_path / "authorized_keys"
-    victim.write_text("ssh-ed25519 mine\n")
-    if (folder / name).is_dir():
-        shutil.rmtree(folder / name)
-    else:
-        (folder / name).unlink()
-    (folder / name).symlink_to(victim)
-    argus(*COMMANDS[command])
-    assert victim.read_text() == "ssh-ed25519 mine\n"
-    if name == "report.html":
-        assert not (folder / name).is_symlink() and (folder / name).is_file()
-
-
-def test_an_output_that_is_a_link_of_the_users_is_replaced(argus, place, tmp_path):
+def test_a_link_to_a_file_of_argus_is_replaced_and_one_to_another_refused(argus, place, tmp_path):
     place("report")
     gate = ("gate", "place", "--max-never-retrieved-share", "1", "--junit")
     assert argus(*gate, "mine.xml").code == 0
@@ -110,6 +91,12 @@ def test_an_output_that_is_a_link_of_the_users_is_replaced(argus, place, tmp_pat
     assert argus(*gate, "link.xml").code == 0
     assert (tmp_path / "mine.xml").stat().st_mtime_ns == mine
     assert not (tmp_path / "link.xml").is_symlink()
+    victim = tmp_path / "authorized_keys"
+    victim.write_text("ssh-ed25519 mine\n")
+    (tmp_path / "away.xml").symlink_to(victim)
+    ran = argus(*gate, "away.xml")
+    assert ran.code == 2 and "is there, and is not what this option writes" in ran.err
+    assert victim.read_text() == "ssh-ed25519 mine\n"
 
 
 @pytest.mark.parametrize("name", ["summary.json", "manifest.json", ".argus", "report.html"])
@@ -126,17 +113,6 @@ def test_no_command_waits_for_or_swallows_what_is_no_result(argus, place, name, 
             file.truncate(6 << 30)
     for command in ("report", "exposure"):
         assert argus(*COMMANDS[command]).code in (0, 1, 2)
-
-
-@pytest.mark.parametrize("option", ["--junit", "--markdown"])
-def test_a_gate_writes_over_no_file_that_a_link_leads_to(argus, place, tmp_path, option):
-    place("report")
-    victim = tmp_path / "authorized_keys"
-    victim.write_text("ssh-ed25519 mine\n")
-    (tmp_path / "gate.out").symlink_to(victim)
-    ran = argus("gate", "place", "--max-never-retrieved-share", "1", option, "gate.out")
-    assert ran.code == 2 and "is there, and is not what this option writes" in ran.err
-    assert victim.read_text() == "ssh-ed25519 mine\n"
 
 
 @pytest.mark.parametrize("name", ["c.jsonl", "q.jsonl", "r.tsv", "run.tsv"])

@@ -7,13 +7,14 @@ import re
 import shlex
 from pathlib import Path
 
-from qdrant_client import QdrantClient, models
+from qdrant_client import QdrantClient
 from typer.testing import CliRunner
 
 from argus.cli.main import app
 from argus.stores.spec import open_store
 from tests.support import stores
 from tests.support.chunks import write_part
+from tests.support.payloads import write_payloads
 
 
 def run(*words):
@@ -26,13 +27,8 @@ def test_a_folder_of_qdrant_can_be_named_twice_in_one_command(tmp_path, minilm, 
     monkeypatch.chdir(tmp_path)
     write_part(tmp_path)
     rows = list(map(json.loads, Path("chunks.jsonl").read_text("utf-8").splitlines()))
-    client = QdrantClient(path="p")
-    size = models.VectorParams(size=minilm.dim, distance=models.Distance.COSINE)
-    client.create_collection("c", vectors_config=size)
     vectors = minilm.encode_queries([row["text"] for row in rows])
-    payloads = [{"id": row["id"], "text": row["text"]} for row in rows]
-    client.upsert("c", models.Batch(ids=list(range(len(rows))), vectors=vectors, payloads=payloads))
-    client.close()
+    write_payloads("p", [{"id": row["id"], "text": row["text"]} for row in rows], vectors, "c")
     encoder = ["--encoder", "all-MiniLM-L6-v2"]
     output = run("tune", "apply", "blend", "--store", "qdrant:p/c", *encoder, "--id-field", "id")
     told = re.search("To search with it: (.*) in every command that has a retriever", output)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from pyarrow import parquet
 
-from argus.service.page.questions import likely_failures
 from tests.support.examples import write_rows
 
 DOCUMENTS = [{"_id": "tide", "text": "the tide follows the moon"},
@@ -115,55 +113,3 @@ def test_an_audit_of_a_log_says_what_was_read(argus, log):
     for told in ("3 asks", "2 different questions", "2026-03-01", "2026-03-04",
                  "log.jsonl (plain)", came, "not for 1"):  # fmt: skip
         assert told in report and told in ran.out
-
-
-@pytest.fixture
-def served(log):
-    """A log of 60 questions of which the last is foreign to the corpus."""
-    things = ["harbour", "bakery", "museum", "library", "station", "garden"]
-    documents = [{"_id": f"d{i}", "text": f"the {things[i % 6]} number {i} opens at dawn"}
-                 for i in range(30)]  # fmt: skip
-    write_rows(log / "docs.jsonl", documents)
-    rows = [{"query": f"when does the {things[i % 6]} with number {i} open at dawn",
-             "results": [{"id": f"d{(i + j) % 30}", "score": 1 / (i + j + 1)} for j in range(3)]}
-            for i in range(59)]  # fmt: skip
-    rows.append({"query": "quagga okapi zebra", "results": ["d1"]})
-    write_rows(log / "log.jsonl", rows)
-    return log
-
-
-def questions_of(home):
-    return parquet.read_table(home / "out" / "questions.parquet").to_pylist()
-
-
-def test_risk_is_an_order_and_what_is_foreign_is_flagged_and_not_left_out(argus, served):
-    ran = argus("traffic", "log.jsonl", "--corpus", "docs.jsonl", "--out", "out")
-    assert ran.code == 0, ran.err
-    rows = questions_of(served)
-    assert "risk" not in rows[0]
-    assert sorted(row["risk_rank"] for row in rows) == list(range(1, 61))
-    (flagged,) = [row for row in rows if row["flag"]]
-    assert flagged["text"] == "quagga okapi zebra"
-    assert summary(served)["risk"] == {"ranked": 60, "flagged": {flagged["flag"]: 1}}
-    likely = likely_failures(served / "out")
-    assert likely["flagged"] == 1 and likely["ranked"] == 60 and len(likely["rows"]) == 60
-
-
-@pytest.mark.parametrize(("budget", "is_told"), [(29, False), (40, True)])
-def test_a_probability_is_told_from_thirty_judgements_on(argus, served, budget, is_told):
-    assert argus("traffic", "log.jsonl", "--corpus", "docs.jsonl",
-                 "--out", "out").code == 0  # fmt: skip
-    words = ("traffic", "judge", "out", "--corpus", "docs.jsonl", "--budget", budget)
-    assert argus(*words, "--out", "out").code == 0
-    table = served / "out" / "to_judge.tsv"
-    head, *lines = table.read_text("utf-8-sig").splitlines()
-    cells = [line.split("\t") for line in lines]
-    for i, cell in enumerate(cells):
-        cell[3] = str(3 * (i % 4 == 0))
-    table.write_text("\n".join([head, *map("\t".join, cells)]) + "\n", "utf-8")
-    ran = argus(*words, "--out", "out")
-    assert ran.code == 0, ran.err
-    assert summary(served, "judging")["judged"]["measured"] == budget
-    rows = likely_failures(served / "out")["rows"]
-    told = [row["probability"] for row in rows if row["risk_rank"]]
-    assert {one is not None for one in told} == {is_told}

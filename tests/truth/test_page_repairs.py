@@ -81,18 +81,6 @@ def test_a_remedy_that_is_added_says_how_many_relevant_documents_have_it(index, 
     assert told in html.unescape(result.report.read_text()) and told in page(index)
 
 
-def test_an_ablation_says_how_many_relevant_documents_have_scenarios(tmp_path, minilm):
-    result = argus.scenarios.ablate_scenarios(
-        DOCUMENTS, profiles(OWN), QUESTIONS, QRELS, out=tmp_path / "out", encoder=minilm
-    )
-    assert result.summary["coverage"] == {
-        "documents": 30, "with_remedy": 10, "relevant": 10, "relevant_with_remedy": 10
-    }  # fmt: skip
-    told = "10 of 10 relevant documents have it, 10 of all 30"
-    assert any(told in line for line in result.headline())
-    assert told in html.unescape(result.report.read_text())
-
-
 def test_nothing_is_advised_by_what_was_undone(tmp_path):
     clear = [
         Document(doc, f"The handbook says of this, among much else: {need}.")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
-from qdrant_client import QdrantClient, models
 
 from argus.data.fields import FieldNames
 from argus.evaluation.config import ChunkedCorpus
 from argus.service.app import create_app
 from argus.service.workplace import open_workplace
 from tests.service.client import Client
+from tests.support.payloads import write_payloads
 
 HELD = """
 import atexit
@@ -36,12 +37,7 @@ ROWS = [
 def place(tmp_path, monkeypatch):
     """An empty folder, and a retriever that opens the store when it is first asked."""
     monkeypatch.chdir(tmp_path)
-    client = QdrantClient(path="store")
-    size = models.VectorParams(size=2, distance=models.Distance.COSINE)
-    client.create_collection("docs", vectors_config=size)
-    ids, vectors = list(range(len(ROWS))), [[1.0, i] for i in range(len(ROWS))]
-    client.upsert("docs", models.Batch(ids=ids, vectors=vectors, payloads=ROWS))
-    client.close()
+    write_payloads("store", ROWS, np.array([[1.0, i] for i in range(len(ROWS))], np.float32))
     (tmp_path / "held.py").write_text(HELD)
     (tmp_path / "out").mkdir()
     fields = FieldNames(id="id")

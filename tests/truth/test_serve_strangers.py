@@ -12,18 +12,11 @@ from argus.service.app import create_app
 from argus.service.config import ServeConfig
 from argus.service.security import VARIABLE
 from argus.service.workplace import open_workplace
-from tests.runs.test_record import expose
 from tests.service.client import Client
+from tests.service.conftest import report as report
 
 TOKEN = "a-token-of-the-test-0123456789"
 BEARER = {"authorization": f"Bearer {TOKEN}"}
-
-
-@pytest.fixture(scope="module")
-def report(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("work") / "report"
-    expose(folder)
-    return folder
 
 
 @pytest.fixture
