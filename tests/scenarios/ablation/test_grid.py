@@ -92,15 +92,12 @@ def test_a_cell_of_the_grid_is_its_search_measured():
     texts = ablate.embed_scenarios(documents.profiles.values(), [Component.M, Component.IE], embed)
 
     def score(run):
-        return evaluate(run, qrels, ("nDCG@10", "R@10"))
+        return evaluate(run, qrels, ("nDCG@10",))
 
     found = ablate.grid(documents, texts, asked, cells, depth=20, score=score)
-    assert list(found) == cells
-    for cell, evaluation in found.items():
+    for cell in cells:
         run = searched(documents, cell.component, embed, asked, 20, cell.weight)
-        assert evaluation == evaluate(run, qrels, ("nDCG@10", "R@10"))
-    alone = documents.alone().search(asked.vectors, 20).run(asked.ids)
-    assert found[Cell(Component.M, 1.0)] == evaluate(alone, qrels, ("nDCG@10", "R@10"))
+        assert found[cell] == score(run)
 
 
 def test_a_document_whose_scenarios_failed_keeps_its_own_score():
@@ -137,13 +134,12 @@ def measured(**values):
 
 
 def test_the_best_of_equal_cells_is_nearest_to_the_document():
-    low, near, other = (
-        Cell(Component.M, 0.2), Cell(Component.M, 0.9), Cell(Component.I, 0.9)
-    )  # fmt: skip
+    low, near = Cell(Component.M, 0.2), Cell(Component.M, 0.9)
+    other = Cell(Component.I, 0.9)
     found = {
-        low: measured(a=0.1 + 0.2, b=0.0),
-        other: measured(a=0.0, b=0.3),
-        near: measured(a=0.3, b=0.0),
+        low: measured(a=0.1 + 0.2, b=0),
+        other: measured(a=0, b=0.3),
+        near: measured(a=0.3, b=0),
     }
     assert ablate.best_cell(found, "m") == near, "0.1 + 0.2 is no more than 0.3"
     assert ablate.best_cell(found, "m", {"b"}) == other

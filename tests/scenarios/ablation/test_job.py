@@ -1,11 +1,9 @@
 """The ablation as a job: cells are what an index would find, and what is doubtful is said."""
 
-import json
-
 import pytest
 
 from argus.data.runs import ranking
-from argus.data.types import Document, Query
+from argus.data.types import Document, Query, View
 from argus.encoders import documents as as_documents
 from argus.encoders import embed
 from argus.encoders.store import EmbeddingStore
@@ -17,6 +15,7 @@ from argus.scenarios.ablation.findings import AblateConfig
 from argus.scenarios.ablation.job import ablate_scenarios
 from argus.scenarios.expansions import Baseline, Expansion, expanded
 from argus.scenarios.files import scenario_views
+from tests.support.tasks import lines
 
 TEXTS = {
     "bread": "Bread is baked from flour, water and yeast.",
@@ -78,13 +77,11 @@ def run(minilm, tmp_path_factory):
 @pytest.fixture(scope="module")
 def found(run, tmp_path_factory):
     folder = tmp_path_factory.mktemp("ablation")
-    path = folder / "given.jsonl"
-    rows = [
-        {"_id": e.doc_id, "pseudo_queries": list(e.pseudo_queries), "summary": e.summary}
+    rows = (
+        {"_id": e.doc_id, "pseudo_queries": e.pseudo_queries, "summary": e.summary}
         for e in EXPANSIONS.values()
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return run(folder / "out", expansions=path)
+    )
+    return run(folder / "out", expansions=lines(folder / "given.jsonl", *rows))
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +97,6 @@ def rows_of(found, system="scenarios"):
 
 
 def index_of(embedded, component, doc_ids=tuple(TEXTS)):
-    from argus.data.types import View
-
     views = [View(d, d, "original", TEXTS[d]) for d in doc_ids]
     views += scenario_views([p for d, p in PROFILES.items() if d in doc_ids], component)
     return Snapshot.of(views, embedded([view.text for view in views]))
@@ -118,7 +113,6 @@ def test_every_cell_is_what_an_index_of_these_scenarios_finds(found, embedded, m
         expected = evaluate(run, QRELS, CONFIG.measures).aggregate
         assert row["nDCG@10"] == pytest.approx(expected["nDCG@10"])
         assert row["R@10"] == pytest.approx(expected["R@10"])
-        assert row["queries"] == len(QRELS)
 
 
 def test_what_a_question_excludes_is_taken_out_of_every_cell(run, embedded, minilm, tmp_path):
@@ -134,9 +128,8 @@ def test_what_a_question_excludes_is_taken_out_of_every_cell(run, embedded, mini
         rest = {q: {d: s for d, s in whole[q].items() if d not in excluded[q]} for q in names}
         before, after = (evaluate(one, qrels, ["nDCG@10"]).aggregate for one in (whole, rest))
         assert row["nDCG@10"] == pytest.approx(after["nDCG@10"]) and after != before
-    file = tmp_path / "excluded.jsonl"
-    lines = ({"id": q, "excluded_ids": sorted(ids)} for q, ids in excluded.items())
-    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    rows = ({"id": q, "excluded_ids": sorted(ids)} for q, ids in excluded.items())
+    file = lines(tmp_path / "excluded.jsonl", *rows)
     again = run(tmp_path / "file", excluded=file, qrels=qrels)
     assert again.summary["whole"] == result.summary["whole"]
 
@@ -145,8 +138,6 @@ def test_what_a_question_excludes_is_taken_out_of_every_cell(run, embedded, mini
 def test_an_expanded_document_has_one_vector_in_place_of_its_own(found, embedded, minilm, baseline):
     texts = [expanded(d, EXPANSIONS.get(d.id), baseline) for d in DOCUMENTS]
     assert sum(text != d.content for text, d in zip(texts, DOCUMENTS, strict=True)) == 2
-    from argus.data.types import View
-
     index = Snapshot.of([View(d.id, d.id, "original", "") for d in DOCUMENTS], embedded(texts))
     run = index.search(minilm.encode_queries(list(QUESTIONS)), 100).run(list(QRELS))
     (row,) = rows_of(found, system=str(baseline))
@@ -161,43 +152,27 @@ def test_a_cell_is_tuned_on_some_questions_and_told_on_others(found, run, tmp_pa
     config = AblateConfig(weights=(0.7,), resamples=1000, tune_share=0.0, placebos=0)
     untuned = run(tmp_path, config=config)
     assert untuned.summary["whole"]["tuned"] is None
-    assert "instead" not in section_of(untuned.report)
 
 
 def test_the_placebo_exchanges_profiles_beside_its_cell(found):
-    whole = found.summary["whole"]
-    placebos = rows_of(found, system="placebo")
-    assert {"component": "M+E", "lambda": 0.7} in [
-        {"component": r["component"], "lambda": r["lambda"]} for r in placebos
-    ]
-    for row in placebos:
-        (gap,) = [
-            g["comparison"]
-            for g in whole["gaps"]
-            if (g["against"], g["component"], g["lambda"])
-            == ("placebo", row["component"], row["lambda"])
-        ]
-        (cell,) = [
-            r
-            for r in rows_of(found)
-            if (r["component"], r["lambda"]) == (row["component"], row["lambda"])
-        ]
-        assert gap["mean_before"] == pytest.approx(row["nDCG@10"])
-        assert gap["mean_after"] == pytest.approx(cell["nDCG@10"])
-        assert row["nDCG@10"] != cell["nDCG@10"]
-
-
-def section_of(report):
-    page = report.read_text(encoding="utf-8")
-    return page[page.index('<h2 id="ablation">') : page.index('id="provenance"')]
+    cells = {(r["component"], r["lambda"]): r["nDCG@10"] for r in rows_of(found)}
+    placebos = {
+        (r["component"], r["lambda"]): r["nDCG@10"] for r in rows_of(found, system="placebo")
+    }
+    assert ("M+E", 0.7) in placebos
+    for gap in found.summary["whole"]["gaps"]:
+        if gap["against"] == "placebo":
+            of = gap["component"], gap["lambda"]
+            assert gap["comparison"]["mean_before"] == pytest.approx(placebos.pop(of))
+            assert gap["comparison"]["mean_after"] == pytest.approx(cells[of])
+            assert gap["comparison"]["mean_difference"] != 0
+    assert not placebos
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"profiles": {"elsewhere": PROFILES["elsewhere"]}}, "no profile with scenarios of a doc"),
-        ({"profiles": {"rain": PROFILES["rain"]}}, "no profile with scenarios of a document"),
-        ({"profiles": {}}, "no profile with scenarios of a document of the corpus .0 lines"),
         ({"qrels": {"other": {"swim": 1}}}, "the judgements name none of the 6 queries"),
         ({"qrels": {"q0": {"swim": 0}}}, "hold no relevant document for any query"),
         ({"qrels": {"q0": {"gone": 1}}}, "holds none of the 1 relevant documents"),

@@ -55,26 +55,18 @@ def rows(table, key):
 
 
 def test_every_document_has_a_state_and_a_reason(result):
-    found = {id_: (r["state"], r["reason"]) for id_, r in rows(result.table, "id").items()}
-    assert list(found) == sorted(d.id for d in DOCUMENTS)
+    found = {id_: r["reason"] for id_, r in rows(result.table, "id").items()}
     assert found == {
-        "bread": ("measured", ""),
-        "tides": ("measured", ""),
-        "copy": ("measured", ""),
-        "chess": ("not applicable", "no profile"),
-        "unknown": ("not applicable", "no profile"),
-        "noise": ("not applicable", "the profile is noise: nobody needs it"),
-        "broken": ("not applicable", "the profile failed: the answer was cut"),
-        "empty": ("not applicable", "no text"),
-    }
+        "bread": "", "chess": "no profile", "copy": "", "empty": "no text", "tides": "",
+        "broken": "the profile failed: the answer was cut",
+        "noise": "the profile is noise: nobody needs it", "unknown": "no profile",
+    }  # fmt: skip
     assert result.summary["documents"] == {
         "total": 8, "measured": 3, "failed": 0, "not applicable": 5,
         "reasons": {"no profile": 2, "no text": 1, "the profile failed": 1,
                     "the profile is noise": 1},
     }  # fmt: skip
-    assert (result.summary["indexed"], result.summary["with_scenarios"]) == (7, 3)
     assert result.summary["profiles_elsewhere"] == 1
-    assert rows(result.table, "id")["noise"]["found"] is None
 
 
 def held_out(minilm, doc_id, position, weight):
@@ -106,25 +98,18 @@ def test_ranks_are_those_of_documents_alone_and_held_out(result, minilm):
         where = row["document"], row["scenario"] - 1
         assert row["rank"] == held_out(minilm, *where, 1.0)
         assert row["rank_fused"] == held_out(minilm, *where, 0.7)
-        assert row["state"] == "measured"
-
-
-def test_a_document_is_found_by_the_share_of_its_needs_in_the_top_k(result):
+    copy = rows(result.table, "id")["copy"]
     for where, rank in (("found", "rank"), ("found_fused", "rank_fused")):
-        ranks = [r[rank] for r in result.needs.to_pylist() if r["document"] == "copy"]
-        row = rows(result.table, "id")["copy"]
-        assert row[where] == sum(r <= 2 for r in ranks) / 2 and row["needs"] == 2
+        ranks = [r[rank] for r in found if r["document"] == "copy"]
+        assert copy[where] == sum(r <= 2 for r in ranks) / 2
 
 
 def test_the_grid_compares_every_cell_with_documents_alone(result):
     grid, alone = result.summary["grid"], result.summary["found_at_k"]
-    assert [(c["component"], c["lambda"]) for c in grid] == [
-        (str(c), w) for c in Component for w in (0.5, 0.7)
-    ]
+    assert len(grid) == 2 * len(Component)
     for cell in grid:
         assert cell["difference"]["mean"] == pytest.approx(cell["mean"] - alone["mean"])
         assert cell["difference"]["low"] is None, "three documents have no interval"
-    assert (result.summary["fused"]["component"], result.summary["fused"]["lambda"]) == ("M+E", 0.7)
 
 
 class Picky:
@@ -145,26 +130,17 @@ class Picky:
     def encode_documents(self, texts):
         return self._checked(texts, self.encoder.encode_documents)
 
-    def encode_spans(self, texts, spans):
-        raise NotImplementedError
-
 
 def test_what_cannot_be_embedded_failed(minilm, tmp_path):
     refused = ("how dough", "why the water", "xx yy", "The document says so: games")
     encoder = Picky(minilm, lambda text: any(part in text for part in refused))
     result = audit_needs(DOCUMENTS, PROFILES, out=tmp_path, encoder=encoder, config=CONFIG)
-    found = rows(result.table, "id")
-    assert found["tides"]["state"] == "failed"
-    assert found["tides"]["reason"] == "no need could be asked: refused"
-    assert found["noise"]["reason"] == "no vector: refused" and found["noise"]["found"] is None
-    assert found["bread"]["state"] == "measured"
-    assert found["bread"]["reason"] == "1 of its needs could not be asked"
-    assert found["bread"]["needs"] == 1
-    needs = result.needs.to_pylist()
-    assert [(r["state"], r["reason"]) for r in needs if r["document"] == "bread"] == [
-        ("failed", "refused"), ("measured", ""),
-    ]  # fmt: skip
-    assert needs[0]["rank"] is None
+    found = {id_: (r["state"], r["reason"]) for id_, r in rows(result.table, "id").items()}
+    assert found["tides"] == ("failed", "no need could be asked: refused")
+    assert found["noise"] == ("failed", "no vector: refused")
+    assert found["bread"] == ("measured", "1 of its needs could not be asked")
+    need = result.needs.to_pylist()[0]
+    assert (need["state"], need["reason"], need["rank"]) == ("failed", "refused", None)
     assert result.summary["needs"] == {"total": 5, "measured": 3, "failed": 2}
 
 
@@ -175,13 +151,6 @@ def test_profiles_of_another_corpus_are_named(minilm, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
-        ({"k": 0}, "0; expected a whole number from 1"),
-        ({"weights": (1.2,)}, "λ = 1.2"),
-    ],
-)
-def test_settings_that_mean_nothing_are_named(config, message):
-    with pytest.raises(InputError, match=message):
-        NeedsConfig(**config)
+def test_a_weight_that_means_nothing_is_named():
+    with pytest.raises(InputError, match=r"λ = 1\.2"):
+        NeedsConfig(weights=(1.2,))

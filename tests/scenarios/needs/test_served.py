@@ -9,25 +9,22 @@ from argus.errors import ArgusError
 from argus.scenarios.config import NeedsConfig
 from argus.scenarios.needs.audit import audit_needs
 from argus.scenarios.profile import Profiled, ProfileState, Scenario, ScenarioProfile
-from tests.support.results import shown
 
 TEXTS = {
     "bread": "Sourdough rises slowly in a bowl", "tides": "The moon pulls the oceans",
-    "chess": "Bishops move along diagonals", "noise": "xx yy", "empty": "", "plain": "No profile",
+    "chess": "Bishops move along diagonals", "noise": "xx yy",
 }  # fmt: skip
-DOCUMENTS = [Document(id_, text, id_.title() if text else "") for id_, text in TEXTS.items()]
+DOCUMENTS = [Document(id_, text, id_.title()) for id_, text in TEXTS.items()]
 NEEDS = {
     "bread": ["how Sourdough rises", "a bowl for the kitchen"],
     "tides": ["why the harbour falls dry", "oceans and the moon"],
     "chess": ["games with a king"],
-    "empty": ["nothing"],
-    "elsewhere": ["a document of another corpus"],
 }
 PROFILES = {
     id_: Profiled(id_, ProfileState.OK,
                   ScenarioProfile(id_, (), tuple(Scenario(n, f"It is so: {n}") for n in needs)))
     for id_, needs in NEEDS.items()
-} | {"noise": Profiled("noise", ProfileState.NOISE, reason="nobody needs it")}  # fmt: skip
+}  # fmt: skip
 CONFIG = NeedsConfig(k=2)
 
 
@@ -40,24 +37,18 @@ def retrieve(query, k):
 def test_what_no_need_brings_back_is_named(tmp_path):
     result = audit_needs(DOCUMENTS, PROFILES, retriever=retrieve, out=tmp_path, config=CONFIG)
     rows = {row["id"]: row for row in result.table.to_pylist()}
-    bread, tides, chess = (rows[id_] for id_ in ("bread", "tides", "chess"))
-    assert bread["found"] == 0.5 and tides["found"] == 1.0
+    assert (rows["bread"]["found"], rows["tides"]["found"]) == (0.5, 1.0)
     risk = {row["id"]: row for row in result.risk.to_pylist()}
     assert risk["bread"]["worst_need"] == "a bowl for the kitchen"
     assert risk["bread"]["worst_rank"] == 3, "beyond the list is next after it"
-    assert chess["state"] == "failed" and "the shard is gone" in chess["reason"]
-    assert chess["found"] is None, "a failed need is no document out of reach"
+    assert rows["chess"]["state"] == "failed" and "the shard is gone" in rows["chess"]["reason"]
+    assert rows["chess"]["found"] is None, "a failed need is no document out of reach"
     summary = result.summary
     assert (summary["needs"], summary["unreached"]) == ({"total": 5, "measured": 4, "failed": 1}, 0)
     assert summary["found_at_k"]["mean"] == 0.75
-    assert summary["documents"]["reasons"] == {
-        "no need could be asked": 1, "no text": 1, "the profile is noise": 1, "no profile": 1,
-    }  # fmt: skip
-    assert summary["profiles_elsewhere"] == 1 and shown(result)
     states = {row["need"]: (row["rank"], row["state"]) for row in result.needs.to_pylist()}
     assert states["games with a king"] == (None, "failed")
     assert states["oceans and the moon"] == (1, "measured")
-    assert "what they are for" in result.report.read_text("utf-8")
 
 
 def test_a_retriever_that_is_down_leaves_an_error(tmp_path):
