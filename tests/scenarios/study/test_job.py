@@ -5,10 +5,9 @@ import json
 import pytest
 
 from argus.errors import ArgusError, InputError
-from argus.scenarios.preferences import PreferenceConfig, read_preferences
+from argus.scenarios.preferences import read_preferences
 from argus.scenarios.study import StudyConfig, make_study
-from tests.support.qa import DOCUMENTS, asking
-from tests.support.results import shown
+from tests.support.qa import asking
 from tests.support.study import fill
 
 CONFIG = StudyConfig(k=2, raters=4)
@@ -30,11 +29,6 @@ def key_of(study):
     return [json.loads(line) for line in lines]
 
 
-def reads(study, filled, **options):
-    config = PreferenceConfig(resamples=1000)
-    return read_preferences(study.folder, filled, config=config, **options)
-
-
 def test_sides_show_what_they_are_said_to(study):
     key = {(row["sheet"], row["pair"]): row for row in key_of(study)}
     for sheet in range(1, 5):
@@ -43,50 +37,43 @@ def test_sides_show_what_they_are_said_to(study):
             row = key[sheet, part.partition('"')[0]]
             sides = dict(zip("AB", part.split('<div class="side">')[1:], strict=True))
             own, rival = sides[row["side"]], sides["B" if row["side"] == "A" else "A"]
-            assert "How it helps</dt>" in own and "Needed by</dt>" in own
-            assert "How it helps</dt>" not in rival and "Needed by</dt>" not in rival
+            assert "How it helps</dt>" in own and "How it helps</dt>" not in rival
             assert ("Topic</dt>" in rival) == (row["versus"] == "main-topic")
             if row["versus"] == "main-topic":
                 assert row["scenarios"] == row["rival"], "the same documents on both sides"
 
 
-def test_who_always_prefers_explanations_is_told_so_and_agrees(study, tmp_path):
-    fill(study.folder, tmp_path, lambda row: row["side"])
-    result = reads(study, tmp_path)
-    assert {one["share"] for one in result.summary["preferences"]} == {1.0}
-    assert {one["undefined"] for one in result.summary["preferences"]} == {"all answers are equal"}
-    assert result.report.is_file() and result.folder == study.folder / "preferences"
-    assert shown(result)[0] == f"4 sheets, {24 * DOCUMENTS} of {24 * DOCUMENTS} answers"
-
-
 def test_a_sheet_that_did_not_come_back_and_empty_cells_are_counted(study, tmp_path):
     fill(study.folder, tmp_path, lambda row: "tie" if row["sheet"] == 1 else "", sheets=(1, 2))
-    result = reads(study, tmp_path, out=tmp_path / "out")
-    summary = result.summary
+    summary = read_preferences(study.folder, tmp_path, out=tmp_path / "out").summary
     assert summary["sheets"] == 2
     measured = 4 * sum(row["sheet"] == 1 for row in key_of(study))
     assert summary["answers"]["measured"] == measured
     assert summary["answers"]["total"] == 4 * len(key_of(study))
 
 
-def test_wrong_sheets_are_refused_with_their_place(study, tmp_path):
-    fill(study.folder, tmp_path, lambda row: row["side"])
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (",A\n", ",left\n", r"'left'.*expected A, B or tie"),
+        (",", ";", "no column 'sheet', 'pair'"),
+        ("1,p", "1,x", "a pair that is on that sheet of this study"),
+    ],
+)
+def test_wrong_sheets_are_refused_with_their_place(study, tmp_path, old, new, message):
+    fill(study.folder, tmp_path, lambda row: "A")
+    first, wrong = tmp_path / "answers-1.csv", tmp_path / "wrong.csv"
+    wrong.write_text(first.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        read_preferences(study.folder, wrong)
+
+
+def test_sheets_that_say_nothing_or_the_same_are_refused(study, tmp_path):
+    fill(study.folder, tmp_path, lambda row: "")
     first = tmp_path / "answers-1.csv"
     with pytest.raises(InputError, match=r"comes twice, first in .*answers-1.csv"):
-        reads(study, [first, first])
-    text = first.read_text(encoding="utf-8")
-    wrong = tmp_path / "wrong.csv"
-    wrong.write_text(text.replace(",A\n", ",left\n", 1).replace(",B\n", ",left\n", 1), "utf-8")
-    with pytest.raises(InputError, match=r"'left'.*expected A, B or tie"):
-        reads(study, wrong)
-    wrong.write_text(text.replace(",", ";"), encoding="utf-8")
-    with pytest.raises(InputError, match="no column 'sheet', 'pair'"):
-        reads(study, wrong)
-    wrong.write_text(text.replace("1,p", "1,x"), encoding="utf-8")
-    with pytest.raises(InputError, match="a pair that is on that sheet of this study"):
-        reads(study, wrong)
-    fill(study.folder, tmp_path / "empty", lambda row: "")
+        read_preferences(study.folder, [first, first])
     with pytest.raises(ArgusError, match="All cells of the criteria are empty"):
-        reads(study, tmp_path / "empty")
+        read_preferences(study.folder, tmp_path)
     with pytest.raises(InputError, match=r"no key.jsonl in it"):
         read_preferences(tmp_path, first)
