@@ -8,9 +8,7 @@ from argus.measures.measures import is_implicit
     [
         ("Who founded Lotharingia?", ["Teutberga"], True),
         ("When did Teutberga die?", ["Teutberga"], False),
-        ("sorting numbers", ["sorted"], False),
         ("a car", ["carpet"], True),
-        ("cart", ["cartoon"], True),
         ("Which interest rates apply?", ["International law"], True),
         ("Which interest rates apply?", ["The Rate of Interest"], False),
         ("cities and copied boxes", ["City"], False),
@@ -20,7 +18,6 @@ from argus.measures.measures import is_implicit
         ("running and parsing", ["urllib.parse"], False),
         ("How long is a 747?", ["Boeing 747"], False),
         ("How long is a 737?", ["Boeing 747"], True),
-        ("How long is it?", ["Boeing 747"], True),
         ("東京の塔はどこですか", ["東京タワー"], False),
         ("大阪の塔はどこですか", ["東京タワー"], True),
         ("हिन्दी कहाँ बोली जाती है", ["हिन्दी"], False),

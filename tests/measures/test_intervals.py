@@ -1,7 +1,5 @@
 """Intervals for differences of proportions against published examples."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus.measures.intervals import newcombe
@@ -16,8 +14,6 @@ from argus.measures.intervals import newcombe
         ((10, 10), (0, 10), 0.6075, 1.0),
     ],
 )
-def test_newcombes_examples_come_out(
-    first: tuple[int, int], second: tuple[int, int], low: float, high: float
-) -> None:
+def test_newcombes_examples_come_out(first, second, low, high):
     found = newcombe(first[0] / first[1], first[1], second[0] / second[1], second[1])
     assert found == pytest.approx((low, high), abs=5e-5)

@@ -46,17 +46,12 @@ def test_live_records_are_lost_and_a_repair_is_measured_again(churned, tmp_path)
     docs, spec = churned
     before, result = lost(spec, tmp_path / "before")
     assert before and set(docs.get(ids=sorted(before))["ids"]) == before  # they are all there
-    assert result.summary["reached"]["asked"] == N
-    assert result.summary["reached"]["reached"] == N - len(before)
+    reached = result.summary["reached"]
+    assert (reached["asked"], reached["reached"]) == (N, N - len(before))
     assert result.summary["recall"]["recall"] < 1
     assert "exact search finds it at 1" in result.table["detail"].to_pylist()[0]
 
     kept = docs.get(ids=sorted(before), include=["embeddings"])
-    docs.upsert(ids=kept["ids"], embeddings=kept["embeddings"])  # the same vectors again
-    upserted, again = lost(spec, tmp_path / "upserted")  # lost or not: Chroma builds by chance
-    assert again.summary["reached"]["reached"] == N - len(upserted)
     docs.delete(ids=kept["ids"])
     docs.add(ids=kept["ids"], embeddings=kept["embeddings"])
-    added, after = lost(spec, tmp_path / "added")
-    assert after.summary["reached"]["reached"] == N - len(added)
-    assert len(added) < len(before)
+    assert len(lost(spec, tmp_path / "added")[0]) < len(before)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from argus.data.types import Query
 from argus.errors import ArgusError, InputError
 from argus.reachability.config import ReachConfig
 from argus.reachability.job import Cause, reach
@@ -37,9 +38,8 @@ class PlainStore:
     def iterate(self, size):
         for start in range(0, len(self.vectors), size):
             part = self.order[start : start + size]
-            yield Records(
-                [self.id(i) for i in part], self.vectors[part], [self.payloads[i] for i in part]
-            )
+            ids, payloads = [self.id(i) for i in part], [self.payloads[i] for i in part]
+            yield Records(ids, self.vectors[part], payloads)
 
     def id(self, row):
         return str(row)
@@ -53,9 +53,8 @@ class PlainStore:
                 if row in self.lost or hidden or not np.isfinite(scores[row]):
                     scores[row] = -np.inf
             order = np.argsort(-scores, kind="stable")[:k]
-            answers.append(
-                [(self.id(r), float(scores[r])) for r in order if np.isfinite(scores[r])]
-            )
+            found = [row for row in order if np.isfinite(scores[row])]
+            answers.append([(self.id(row), float(scores[row])) for row in found])
         return answers
 
     def _scores(self, query):
@@ -85,7 +84,6 @@ def test_a_store_without_faults_reaches_every_record(metric, vectors, tmp_path):
     result = reach(PlainStore(vectors, metric), out=tmp_path)
     assert result.summary["reached"]["reached"] == result.summary["reached"]["asked"] == 200
     assert result.summary["recall"]["recall"] == 1 and result.summary["causes"] == {}
-    assert "Every record that was asked for comes back" in list(result.headline())[-1]
 
 
 def test_every_cause_is_told_apart(vectors, tmp_path):
@@ -100,7 +98,7 @@ def test_every_cause_is_told_apart(vectors, tmp_path):
     assert len(equal) == 15 and equal < {str(i) for i in range(10, 30)}
     assert set(told) == equal | {"40", "41", "50", "51"}
     assert result.summary["recall"]["recall"] < 1
-    assert "a rebuild is no proof" in list(result.headline())[-1]
+    assert "lost by the approximate index" in result.report.read_text()
 
 
 def test_long_vectors_outscore_short_ones_by_dot_product(vectors, tmp_path):
@@ -137,9 +135,8 @@ def test_ids_that_repeat_are_refused(vectors, tmp_path):
         def id(self, row):
             return f"doc-{row // 2}"
 
-    for config in (ReachConfig(), ReachConfig(sample=50)):
-        with pytest.raises(InputError, match=r"100 of 200 records.*--store-id"):
-            reach(Chunks(vectors), out=tmp_path, config=config)
+    with pytest.raises(InputError, match=r"100 of 200 records.*--store-id"):
+        reach(Chunks(vectors), out=tmp_path, config=ReachConfig(sample=50))
 
 
 def test_a_filter_of_texts_takes_the_type_of_the_records(vectors, tmp_path):
@@ -167,24 +164,14 @@ def test_a_filter_that_shows_nothing_is_refused(matching, problem, vectors, tmp_
         reach(store, out=tmp_path, matching=matching)
 
 
-def test_broken_records_of_others_are_not_told(vectors, tmp_path):
-    vectors[[3, 4]] = 0
-    store = PlainStore(vectors, payloads=[{"tenant": i % 2} for i in range(200)])
-    assert causes(reach(store, out=tmp_path, matching={"tenant": 1})) == {"3": str(Cause.BROKEN)}
-
-
-def test_recall_is_of_all_that_were_asked_for(vectors, tmp_path):
-    store = PlainStore(vectors, payloads=[{"tenant": i < 20} for i in range(200)])
-    config = ReachConfig(recall_sample=15)
-    result = reach(store, out=tmp_path, matching={"tenant": True}, config=config)
-    assert result.summary["recall"]["queries"] == 15
-
-
 def test_a_filter_hides_records_and_they_are_not_asked_for(vectors, tmp_path):
+    vectors[[4, 5]] = 0
     store = PlainStore(vectors, payloads=[{"tenant": i % 4} for i in range(200)])
-    result = reach(store, out=tmp_path, matching={"tenant": 1})
-    assert result.summary["hidden"] == 150 and result.summary["reached"]["asked"] == 50
-    assert result.summary["causes"] == {} and result.summary["recall"]["recall"] == 1
+    config = ReachConfig(recall_sample=15)
+    result = reach(store, out=tmp_path, matching={"tenant": 1}, config=config)
+    assert result.summary["hidden"] == 150 and result.summary["reached"]["asked"] == 49
+    assert causes(result) == {"5": str(Cause.BROKEN)}, "of the broken ones that it shows"
+    assert result.summary["recall"]["queries"] == 15 and result.summary["recall"]["recall"] == 1
 
 
 @pytest.mark.parametrize("config", [ReachConfig(sample=60), ReachConfig(until_width=0.2, batch=20)])
@@ -203,61 +190,31 @@ def test_a_sample_is_the_same_whatever_the_order(config, vectors, tmp_path):
 def test_a_collection_that_changes_is_told(vectors, tmp_path):
     class Growing(PlainStore):
         def describe(self):
-            facts = super().describe()
-            return StoreFacts(
-                facts.records - 7,
-                *[getattr(facts, n) for n in list(facts.__dataclass_fields__)[1:]],
-            )
+            return replace(super().describe(), records=193)
 
     result = reach(Growing(vectors), out=tmp_path)
     assert any("changes while it is read" in line for line in result.headline())
 
 
-def test_queries_need_the_encoder_of_the_store(vectors, tmp_path):
-    from argus.data.types import Query
-
+def test_queries_need_the_encoder_of_the_store_and_a_store_needs_records(vectors, tmp_path):
     questions = [Query("q", "hot water")]
     with pytest.raises(InputError, match="1 queries without an encoder"):
         reach(PlainStore(vectors), out=tmp_path, queries=questions)
     with pytest.raises(InputError, match="the store holds 8"):
         reach(PlainStore(vectors), out=tmp_path, queries=questions, encoder=WordEncoder())
+    with pytest.raises(ArgusError, match="no record in the store"):
+        reach(PlainStore(np.zeros((0, DIM))), out=tmp_path)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_store_without_records_is_told(tmp_path):
-    with pytest.raises(ArgusError, match="no record in the store"):
-        reach(PlainStore(np.zeros((0, DIM))), out=tmp_path)
-
-
-def test_what_it_tells_stands_in_the_folder(vectors, tmp_path):
-    result = reach(PlainStore(vectors, lost=[3]), out=tmp_path)
-    assert json.loads((tmp_path / "summary.json").read_text())["reach"] == result.summary
-    page = result.report.read_text()
-    assert "Which stored records does the store itself not find?" in page
-    assert "lost by the approximate index" in page
-
-
-@pytest.mark.parametrize("more", [{}, {"sample": 200}])
-def test_shares_are_told_by_slice(more, vectors, tmp_path):
+def test_shares_are_told_by_slice(vectors, tmp_path):
     payloads = [{"page": {"lang": "de" if i < 50 else "en"}, "n": i} for i in range(200)]
     store = PlainStore(vectors, lost=range(40), payloads=payloads)
-    config = ReachConfig(k=5, by=("page.lang", "n"), **more)
-    result = reach(store, out=tmp_path, config=config)
+    result = reach(store, out=tmp_path, config=ReachConfig(k=5, by=("page.lang", "n")))
     slices = result.summary["slices"]
     assert [field["slices"] for field in slices["fields"]] == [2, 5]
     shares = {(row["field"], row["slice"]): row for row in slices["worst"]}
     german = shares["page.lang", "de"]
     assert (german["n"], german["share"], german["whole"]) == (50, 0.2, 0.8)
     assert shares["n", "0 to 39"]["share"] == 0 and slices["worst"][0]["slice"] == "0 to 39"
-    assert any(
-        line.startswith("worst slice by page.lang, n: n = 0 to 39") for line in result.headline()
-    )
     assert "By slice" in result.report.read_text()
-
-
-def test_a_slice_by_what_no_record_holds_is_refused(vectors, tmp_path):
-    store = PlainStore(vectors, payloads=[{"page": {"lang": "de"}}] * 200)
-    with pytest.raises(InputError) as caught:
-        reach(store, out=tmp_path / "out", config=ReachConfig(by=("page.lang", "nope")))
-    assert caught.value.where == "--by" and "page.lang" in caught.value.expected
-    assert not (tmp_path / "out").exists(), "nothing is asked before"

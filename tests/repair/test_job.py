@@ -1,8 +1,5 @@
 """`argus tune try` on real indexes: chosen by questions, by needs, or by default."""
 
-import json
-
-import pyarrow.parquet as pq
 import pytest
 
 from argus.data.types import Document, Query
@@ -110,18 +107,9 @@ def test_a_trial_leaves_the_index_and_judged_questions_choose_as_it_said(built, 
     tried = repair_index(built, **options, config=RepairConfig(only_try=True))
     assert ViewIndex.open(built).version == version and not ids(built)
     assert tried.summary["remedies"] == [] and tried.summary["only_try"]
-    assert "Nothing was added" in tried.report.read_text()
-    rows = pq.read_table(tried.folder / "repair_questions.parquet").to_pylist()
-    assert len(rows) == 3 * 8 and {row["question"] for row in rows} == set(ASPECTS)
-    for trial in tried.summary["trials"]:
-        own = [row for row in rows if row["candidate"] == trial["candidate"]]
-        harmed = sum(row["ndcg10_after"] < row["ndcg10_before"] for row in own)
-        assert harmed == trial["ndcg10"]["harmed"]
-        assert all((row["place_after"] is None) == (row["ndcg10_after"] == 0) for row in own)
     kept = repair_index(built, **options)
     summary = kept.summary
     assert summary["kept"] == tried.summary["kept"]
-    assert "Nothing was added" not in kept.report.read_text()
     candidates = {trial["candidate"] for trial in summary["trials"]}
     assert candidates == {"scenarios", "blend", "scenarios + blend"}
     assert "no knowledge base" in summary["missing"]["expand"]
@@ -129,4 +117,3 @@ def test_a_trial_leaves_the_index_and_judged_questions_choose_as_it_said(built, 
     is_kept = summary["kept"] != "nothing"
     assert bool(ids(built)) == bool(summary["remedies"]) == is_kept
     assert is_kept or ViewIndex.open(built).version == version
-    assert json.loads((kept.folder / "summary.json").read_text())["repair"] == summary
