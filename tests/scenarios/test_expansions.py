@@ -1,28 +1,17 @@
 """Pseudo-queries and summaries: what is read, and what is embedded."""
 
-import json
-
 import pytest
 
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.scenarios.expansions import Baseline, Expansion, expanded, read_expansions
-
-
-def write(tmp_path, *rows):
-    path = tmp_path / "expansions.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+from tests.support.tasks import lines
 
 
 def test_three_different_queries_and_a_summary_are_read(tmp_path):
-    write(
-        tmp_path,
-        {"id": "a", "main_topic": "t", "pseudo_queries": ["1", " 1", "2", "", "3", "4"]},
-        {"id": "b", "summary": " $x^2$ "},
-        {"id": "c"},
-    )
-    found = read_expansions(tmp_path)
+    queries = {"id": "a", "main_topic": "t", "pseudo_queries": ["1", " 1", "2", "", "3", "4"]}
+    file = lines(tmp_path / "e.jsonl", queries, {"id": "b", "summary": " $x^2$ "}, {"id": "c"})
+    found = read_expansions(file)
     assert found["a"] == Expansion("a", ("1", "2", "3"))
     assert found["b"] == Expansion("b", (), "$x^2$") and found["c"] == Expansion("c")
     document = Document("a", "Text.", "Title")
@@ -41,4 +30,4 @@ def test_three_different_queries_and_a_summary_are_read(tmp_path):
 )
 def test_a_file_of_something_else_is_refused(tmp_path, row, message):
     with pytest.raises(InputError, match=message):
-        read_expansions(write(tmp_path, row))
+        read_expansions(lines(tmp_path / "e.jsonl", row))

@@ -1,5 +1,3 @@
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +5,7 @@ from hypothesis import strategies as st
 from argus.errors import InputError
 from argus.scenarios.files import read_profiles, write_profiles
 from argus.scenarios.profile import Profiled, ProfileState, Scenario, ScenarioProfile
+from tests.support.tasks import lines
 
 text = st.text(st.characters(categories=["L", "N", "P"]), min_size=1, max_size=20)
 whole = st.builds(
@@ -34,37 +33,26 @@ def test_profiles_survive_the_round_trip_whatever_they_hold(tmp_path_factory, pr
     assert list(read_profiles(write_profiles(path, given)).values()) == given
 
 
-def lines(path, *rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
 PAIR = {"information_need": "n", "explanation": "e"}
 
 
 def test_rows_without_a_state_are_validated_as_answers_are(tmp_path):
-    found = read_profiles(
-        lines(
-            tmp_path / "p.jsonl",
-            {"id": "a", "main_topic": "m", "scenarios": [PAIR, {"information_need": "x"}]},
-            {"id": "b", "scenarios": []},
-            {"id": "c", "noise": True},
-            {"id": "d", "state": "ok", "main_topic": 5, "scenarios": [PAIR]},
-        )
-    )
-    assert found["a"].state == "ok" and len(found["a"].profile.scenarios) == 1
-    assert found["b"].state == "failed"
-    assert "the list of scenarios is empty" in found["b"].reason
-    assert found["c"].state == "noise"
-    assert found["d"].state == "failed"
-    assert found["d"].reason.startswith("main_topic: ")
+    rows = [
+        {"id": "a", "main_topic": "m", "scenarios": [PAIR, {"information_need": "x"}]},
+        {"id": "b", "scenarios": []},
+        {"id": "c", "noise": True},
+        {"id": "d", "state": "ok", "main_topic": 5, "scenarios": [PAIR]},
+    ]
+    a, b, c, d = read_profiles(lines(tmp_path / "p.jsonl", *rows)).values()
+    assert a.state == "ok" and len(a.profile.scenarios) == 1 and c.state == "noise"
+    assert b.state == "failed" and "the list of scenarios is empty" in b.reason
+    assert d.state == "failed" and d.reason.startswith("main_topic: ")
 
 
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
         ([{"_id": "a", "scenarios": [PAIR]}] * 2, r"line 2: document 'a' comes twice"),
-        ([{"scenarios": [PAIR]}], "document id"),
         ([{"_id": "a", "state": "done"}], "state 'done'; expected one of ok, noise, failed"),
         ([], "no profile; expected lines such as"),
     ],

@@ -1,15 +1,11 @@
-import json
-
 import pytest
 from pydantic import ValidationError
 
-from argus.llm.model import read_object
 from argus.scenarios.files import ProfileAnswer, repeats_itself
 
 
 def read(**fields):
-    answer = ProfileAnswer.model_validate({"main_topic": "Queues", **fields})
-    return answer.profile()
+    return ProfileAnswer.model_validate({"main_topic": "Queues", **fields}).profile()
 
 
 def pair(need, explanation):
@@ -31,8 +27,6 @@ def test_scenarios_as_one_object_are_read_as_in_the_paper():
     "scenario",
     [
         pair("A user wants to know x.", ""),
-        {"information_need": "A user wants to know x."},
-        pair("A user wants to know x.", None),
         pair(" ", "Since x."),
         pair("a user  wants to know HOW to queue.", "Else."),
         pair("Another.", GOOD["explanation"]),
@@ -48,7 +42,6 @@ def test_what_cannot_be_used_is_left_out(scenario):
     ("scenarios", "reason"),
     [
         ([], "the list of scenarios is empty"),
-        (None, "the list of scenarios is empty"),
         ([pair("A user wants to know x.", "")], "a need without explanation"),
         ([pair("n" * 400, "e")], "scenario 1 repeats itself"),
         ("none", "Input should be a valid list"),
@@ -65,9 +58,7 @@ def test_an_answer_with_nothing_to_use_says_why(scenarios, reason):
     [
         ("The user wants to know. " * 20, True),
         ("ユーザーは知りたい" * 40, True),
-        ("用户想知道如何" * 60, True),
         ("x" * 200, True),
-        ("short " * 5, False),
         ("| a | b |\n|---|---|\n" + "".join(f"| {i} | row {i * 7} |\n" for i in range(12)), False),
         ("The report covers 2019, 2020 and 2021; in each year sales rose, in 2019 by 3%, in 2020 "
          "by 5%, in 2021 by 8%, while costs in each year fell, in 2019 by 1%.", False),
@@ -75,10 +66,3 @@ def test_an_answer_with_nothing_to_use_says_why(scenarios, reason):
 )  # fmt: skip
 def test_loops_are_told_from_prose_and_tables(text, loops):
     assert repeats_itself(text) is loops
-
-
-def test_thoughts_before_the_answer_are_left_out():
-    text = "<think>Let me see {this}.</think>\n" + json.dumps(
-        {"main_topic": "x", "scenarios": [GOOD]}
-    )
-    assert read_object(text, ProfileAnswer).main_topic == "x"

@@ -8,16 +8,9 @@ from argus.encoders import Embedded
 from argus.indexes.snapshot import Snapshot
 from argus.scenarios.ablation.grid import Cell, Documents, ScenarioTexts
 from argus.scenarios.config import WEIGHTS
-from argus.scenarios.files import scenario_views
+from argus.scenarios.files import read_fields, scenario_views
 from argus.scenarios.needs.ranks import NeedVectors
-from argus.scenarios.profile import (
-    Component,
-    Profiled,
-    ProfileState,
-    Scenario,
-    ScenarioProfile,
-    needs,
-)
+from argus.scenarios.profile import Component, needs
 from argus.scenarios.remedy import best_of, choose, cross_chosen
 
 A, B = Cell(Component.M, 0.0), Cell(Component.I, 0.5)
@@ -50,15 +43,11 @@ def test_each_half_is_told_by_what_the_other_half_chose():
 @pytest.fixture
 def vectors():
     rng = np.random.default_rng(4)
+    pairs = {f"d{d}": {f"need {d}.{i}": f"says {d}.{i}" for i in (1, 2)} for d in range(5)}
     profiles = {
-        f"d{d}": Profiled(
-            f"d{d}", ProfileState.OK,
-            ScenarioProfile(
-                f"topic {d}", (), tuple(Scenario(f"need {d}.{i}", f"says {d}.{i}") for i in (1, 2)),
-            ),
-        )
-        for d in range(5)
-    }  # fmt: skip
+        d: read_fields(d, {"main_topic": f"topic {d}", "scenarios": own})
+        for d, own in pairs.items()
+    }
     texts = sorted({v.text for c in Component for v in scenario_views(profiles.values(), c)})
     asked = needs(profiles)
     documents = Documents([f"d{d}" for d in range(8)], unit(rng.normal(size=(8, 6))), profiles)
@@ -72,11 +61,8 @@ def index(vectors, component, gone):
     """The index without some scenario views: (document, text)."""
     documents = vectors.documents
     views = [View(d, d, "original", "") for d in documents.ids]
-    views += [
-        v
-        for v in scenario_views(documents.profiles.values(), component)
-        if (v.doc_id, v.text) not in gone
-    ]
+    scenarios = scenario_views(documents.profiles.values(), component)
+    views += [v for v in scenarios if (v.doc_id, v.text) not in gone]
     rows = [
         documents.vectors[documents.ids.index(v.doc_id)]
         if v.kind == "original"

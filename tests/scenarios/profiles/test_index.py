@@ -1,7 +1,5 @@
 """Scenario views in an index: added once, searched, rolled back; no document ever lost."""
 
-import json
-
 import pytest
 
 from argus.data.types import Document, Query
@@ -21,28 +19,32 @@ TEXTS = {
     "bisect": "Bisection algorithms.",
     "zlib": "Compression compatible with gzip.",
 }
-NEEDS = {
-    "deque": "keeping only the last n lines of a growing log file",
-    "bisect": "inserting into a list that must stay sorted",
-}
 QUESTION = "keep only the last lines of a log"
 
 
-def profiles():
-    found = {
+def written(**needs):
+    return {
         doc: read_fields(
             doc,
             {
-                "main_topic": need,
-                "scenarios": [{"information_need": need, "explanation": f"It helps with {need}."}],
+                "main_topic": f"{doc}: {own[0]}",
+                "scenarios": [{"information_need": n, "explanation": f"For {n}."} for n in own],
             },
         )
-        for doc, need in NEEDS.items()
+        for doc, own in needs.items()
     }
-    return found | {
-        "heapq": Profiled("heapq", ProfileState.FAILED, reason="cut off"),
-        "elsewhere": found["deque"],
-    }
+
+
+PROFILES = written(
+    deque=["keeping only the last n lines of a growing log file"],
+    bisect=["inserting into a list that must stay sorted"],
+    elsewhere=["a document of another index"],
+) | {"heapq": Profiled("heapq", ProfileState.FAILED, reason="cut off")}
+TWO_EACH = written(
+    deque=["keep the last lines of a log", "undo the latest steps of an editor"],
+    heapq=["always serve the most urgent job", "merge sorted files"],
+    bisect=["insert into a sorted list", "find a grade for a score"],
+)
 
 
 @pytest.fixture
@@ -53,7 +55,7 @@ def built(minilm, tmp_path):
 
 
 def test_scenarios_join_the_originals_and_come_out_again(built, minilm):
-    result = add_scenarios(built, profiles(), encoder=minilm)
+    result = add_scenarios(built, PROFILES, encoder=minilm)
     summary = result.summary
     assert (summary["added"], summary["views"]) == (2, 2)
     assert summary["documents_without"] == {"failed": 1, "no profile": 1}
@@ -66,10 +68,10 @@ def test_scenarios_join_the_originals_and_come_out_again(built, minilm):
 
 
 def test_scenarios_are_added_once_per_component(built, minilm):
-    first = add_scenarios(built, profiles(), encoder=minilm)
-    again = add_scenarios(built, profiles(), encoder=minilm)
+    first = add_scenarios(built, PROFILES, encoder=minilm)
+    again = add_scenarios(built, PROFILES, encoder=minilm)
     assert (again.remedy, again.summary["added"]) == (first.remedy, 0)
-    other = add_scenarios(built, profiles(), component=Component.I, encoder=minilm)
+    other = add_scenarios(built, PROFILES, component=Component.I, encoder=minilm)
     assert other.remedy.startswith("scenarios-I-")
     assert other.summary["added"] == 2
     assert len(ViewIndex.open(built)) == len(TEXTS) + 4
@@ -78,33 +80,14 @@ def test_scenarios_are_added_once_per_component(built, minilm):
 def test_hybrid_at_weight_one_ranks_as_without_scenarios(built, minilm):
     question = [Query("q", QUESTION)]
     before = open_retriever(built, minilm, hybrid="rrf").search(question, 4)
-    add_scenarios(built, profiles(), encoder=minilm)
+    add_scenarios(built, PROFILES, encoder=minilm)
     after = open_retriever(built, minilm, hybrid="rrf", weight=1.0).search(question, 4)
     assert after == before
 
 
-def two_each():
-    """Two needs per document, so that one can be held out."""
-    pairs = {
-        "deque": ("keep the last lines of a log", "undo the latest steps of an editor"),
-        "heapq": ("always serve the most urgent job", "merge sorted files"),
-        "bisect": ("insert into a sorted list", "find a grade for a score"),
-    }
-    return {
-        doc: read_fields(
-            doc,
-            {
-                "main_topic": f"{doc}: {pair[0]}",
-                "scenarios": [{"information_need": n, "explanation": f"For {n}."} for n in pair],
-            },
-        )
-        for doc, pair in pairs.items()
-    }
-
-
 def test_held_out_needs_choose_and_the_index_keeps_their_choice(built, minilm):
     summary = add_scenarios(
-        built, two_each(), component="auto", weight="auto", encoder=minilm
+        built, TWO_EACH, component="auto", weight="auto", encoder=minilm
     ).summary
     choice = summary["choice"]
     best = max(row["mrr"] for row in choice["grid"])
@@ -118,16 +101,13 @@ def test_held_out_needs_choose_and_the_index_keeps_their_choice(built, minilm):
     question = [Query("q", QUESTION)]
     assert retriever.search(question, 4) == named.search(question, 4)
     assert open_retriever(built, minilm, weight=0.7).weight == 0.7
-    again = shown(add_scenarios(built, two_each(), component="auto", encoder=minilm))
+    again = shown(add_scenarios(built, TWO_EACH, component="auto", encoder=minilm))
     assert any(line.startswith("chosen by 6 held-out needs of 3 documents: ") for line in again)
 
 
-def test_profiles_without_scenarios_of_the_index_are_refused(built, minilm, tmp_path):
+def test_profiles_without_scenarios_of_the_index_are_refused(built, minilm):
     with pytest.raises(InputError, match="profiles of other documents"):
-        add_scenarios(built, {"x": profiles()["deque"]}, encoder=minilm)
+        add_scenarios(built, {"x": PROFILES["deque"]}, encoder=minilm)
     with pytest.raises(InputError, match="no scenarios for any of the 4 documents"):
-        add_scenarios(built, {"heapq": profiles()["heapq"]}, encoder=minilm)
+        add_scenarios(built, {"heapq": PROFILES["heapq"]}, encoder=minilm)
     assert len(ViewIndex.open(built)) == len(TEXTS)
-    (tmp_path / "p.jsonl").write_text(json.dumps({"_id": "deque", "state": "?"}) + "\n")
-    with pytest.raises(InputError, match="state '\\?'"):
-        add_scenarios(built, tmp_path / "p.jsonl", encoder=minilm)

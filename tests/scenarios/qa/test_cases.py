@@ -1,17 +1,11 @@
 import json
 
 import numpy as np
-import pytest
 
 from argus.data.types import State, View
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import ViewScenario
-from argus.scenarios.qa.cases import (
-    Gold,
-    Retrieved,
-    cases,
-    context_hit,
-)
+from argus.scenarios.qa.cases import Gold, Retrieved, cases, context_hit
 from argus.scenarios.qa.judge import Arm, Question
 
 QUESTION = Question("q", "Why?", "Because.")
@@ -33,28 +27,21 @@ VECTORS = np.array([[1, 0], [0, 1], [0.6, 0.8], [0.8, 0.6], [0.6, 0.8]], np.floa
 UP = np.array([0, 1], np.float32)
 
 
-@pytest.fixture
-def snapshot():
-    return Snapshot.of(VIEWS, VECTORS)
+SNAPSHOT = Snapshot.of(VIEWS, VECTORS)
 
 
-def retrieved(ranking, **failed):
-    runs = {arm: {"q": {d: 1.0 - i for i, d in enumerate(ranking)}} for arm in Arm}
-    return Retrieved({"q": UP}, runs, failed)
-
-
-def test_the_nearest_scenario_or_first_of_equals_is_shown(snapshot):
-    hit = context_hit(snapshot, "a", UP)
+def test_the_nearest_scenario_or_first_of_equals_is_shown():
+    hit = context_hit(SNAPSHOT, "a", UP)
     assert hit.text == "Text of a."
     assert hit.scenarios == (ViewScenario("T", "near", "On near."),)
-    other = context_hit(snapshot, "a", np.array([1, 0], np.float32))
+    other = context_hit(SNAPSHOT, "a", np.array([1, 0], np.float32))
     assert other.scenarios[0].information_need == "far"
-    assert context_hit(snapshot, "b", UP).scenarios == ()
+    assert context_hit(SNAPSHOT, "b", UP).scenarios == ()
 
 
-def test_an_empty_ranking_failed_and_no_gold_is_not_applicable(snapshot):
-    gold = Gold({}, {})
-    found = list(cases([QUESTION], retrieved([]), gold, snapshot, k=10, max_chars=1000))
+def test_an_empty_ranking_failed_and_no_gold_is_not_applicable():
+    retrieved = Retrieved({"q": UP}, {arm: {"q": {}} for arm in Arm}, {})
+    found = cases([QUESTION], retrieved, Gold({}, {}), SNAPSHOT, k=10, max_chars=1000)
     assert [(c.arm.is_oracle, c.state, c.reason) for c in found] == [
         *[(False, State.FAILED, "nothing was retrieved")] * 3,
         *[(True, State.NOT_APPLICABLE, "no relevant document is known, or none is in the index")]

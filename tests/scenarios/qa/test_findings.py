@@ -18,15 +18,12 @@ from argus.scenarios.qa.judge import (
 
 def judged(arm, scores):
     """One question per score; None failed."""
-    out = []
-    for i, score in enumerate(scores):
-        question = Question(f"q{i}", "Why?", "Because.")
-        case = Case(question, arm, "context", answer="answer", score=score)
-        if score is None:
-            failed = Failure.UNPARSABLE
-            case = replace(case, state=State.FAILED, stage="judgement", failure=failed)
-        out.append(case)
-    return out
+    failed = {"state": State.FAILED, "stage": "judgement", "failure": Failure.UNPARSABLE}
+    cases = (Case(Question(f"q{i}", "Why?", "Because."), arm, "context") for i in range(9))
+    return [
+        replace(case, answer="answer", score=score, **({} if score is not None else failed))
+        for case, score in zip(cases, scores, strict=False)
+    ]
 
 
 def test_a_failure_is_counted_and_in_no_mean():

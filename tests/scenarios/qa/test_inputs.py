@@ -1,17 +1,11 @@
-import json
-
 import pytest
 
 from argus.data.types import Query
 from argus.errors import InputError
-from argus.scenarios.qa.cases import REASONED_FIELDS, read_questions, read_texts
+from argus.scenarios.qa.cases import read_questions
+from tests.support.tasks import lines
 
 QUERIES = [Query("1", "Why?"), Query("2", " "), Query("3", "How?")]
-
-
-def jsonl(path, *records):
-    path.write_text("".join(json.dumps(r) + "\n" for r in records), encoding="utf-8")
-    return path
 
 
 def test_answers_are_read_from_csv_with_commas_and_line_breaks(tmp_path):
@@ -21,21 +15,15 @@ def test_answers_are_read_from_csv_with_commas_and_line_breaks(tmp_path):
     assert [q.reference for q in found.sample] == ["Because, well,\nit is.", "So."]
 
 
-def test_reformulated_queries_are_read_under_their_usual_names(tmp_path):
-    path = jsonl(tmp_path / "r.jsonl", {"id": "1", "reasoning": "causes"}, {"id": "3", "text": ""})
-    assert read_texts(path, REASONED_FIELDS, "query") == {"1": "causes"}
-
-
 @pytest.mark.parametrize(
     ("records", "message"),
     [
         ([{"query_id": "1", "answer": "a"}] * 2, r"a.jsonl, line 2.*query '1' comes twice"),
         ([{"query_id": "1", "said": "a"}], r"no answer field among 'query_id', 'said'"),
-        ([{"answer": "a"}], r"no query id field"),
         ([{"query_id": "1", "answer": ["a"]}], r"is of type list; expected a string"),
         ([], r"no question can be asked .*ids such as \'1\', answers such as \'\'"),
     ],
 )
 def test_a_bad_file_of_answers_names_line_and_field(tmp_path, records, message):
     with pytest.raises(InputError, match=message):
-        read_questions(QUERIES, jsonl(tmp_path / "a.jsonl", *records))
+        read_questions(QUERIES, lines(tmp_path / "a.jsonl", *records))

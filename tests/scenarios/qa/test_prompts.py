@@ -17,10 +17,7 @@ def test_the_judging_prompt_has_the_criteria_of_table_11():
         line = f"{share} - The student's answer addresses about {share}% of the reference content."
         assert f"\n{line}\n" in text
     assert "\n0 - The student's answer is completely irrelevant or blank.\n" in text
-    assert text.endswith(
-        "Use the following format to give a score:\nREASON:\nDescribe why you give a specific "
-        "score\nSCORE:\nThe score you give, e.g., 60\n\nDo not say anything after the score."
-    )
+    assert text.endswith("\nThe score you give, e.g., 60\n\nDo not say anything after the score.")
 
 
 def test_an_answer_cannot_end_itself_or_bring_a_reference():
