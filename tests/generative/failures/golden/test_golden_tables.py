@@ -1,4 +1,4 @@
-"""Tables over the twelve questions, worked out by hand from the figures of test_golden_rows_*.py.
+"""Tables over the twelve questions, worked out by hand from the figures of test_golden_rows.py.
 
 Question 7 is not judged (no positives), question 8 has no n-grams in its first passage, questions
 6 (no answers) and 7 (no positives) have no outcome of Table 9.
