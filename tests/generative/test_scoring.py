@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.errors import InputError
 from argus.generative.evidence import Key, key_weights, unigram_weights
-from argus.generative.settings import QUERY_CEILING, Scoring
+from argus.generative.settings import Scoring
 from tests.support.plain_evidence import plain_unigrams, plain_weights
 
 QUERY_START = 3
@@ -84,33 +83,3 @@ def test_unigram_weights_are_the_plain_reading(rows, most, excluded):
     expected = plain_unigrams(logs, counts, 700, excluded, scoring)
     assert {t: w for t, w in enumerate(found.tolist()) if w > 0} == pytest.approx(expected)
     assert np.isfinite(found).all()
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "where", "expected"),
-    [
-        ("smoothing", -1, "--smoothing", "a number from 0"),
-        ("exponent", math.nan, "--exponent", "a number from 0 to 100"),
-        ("exponent", 101, "--exponent", "a number from 0 to 100"),
-        ("repetition_penalty", 1.5, "--repetition-penalty", "a number from 0 to 1"),
-        ("repetition_penalty", "0.8", "--repetition-penalty", "a number from 0 to 1"),
-        ("max_occurrences", 0, "--max-occurrences", "a whole number from 1"),
-        ("full_documents", 1.5, "--documents", "a whole number"),
-        ("query_bonus", -1, "--query-bonus", "a number from 0"),
-    ],
-)
-def test_parameters_out_of_range_are_errors(name, value, where, expected):
-    with pytest.raises(InputError) as caught:
-        Scoring(**{name: value})
-    assert caught.value.where == where
-    assert caught.value.expected.startswith(expected)
-
-
-def test_the_defaults_are_the_published_ones():
-    # docs/ngrams.md
-    scoring = Scoring()
-    assert (scoring.smoothing, scoring.exponent, scoring.repetition_penalty) == (5, 2, 0.8)
-    assert (scoring.max_occurrences, scoring.full_documents) == (1500, 1500)
-    assert (scoring.most_unigrams, scoring.shortest) == (5000, 1)
-    assert scoring.length_penalty == 0
-    assert (scoring.query_bonus, QUERY_CEILING) == (14, -1)

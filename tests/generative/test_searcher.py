@@ -18,7 +18,6 @@ from tests.support.generating import (
     log_probability,
     plain,
     plain_beam_search,
-    small_vocabulary,
     tiny_model,
     vast,
 )
@@ -34,14 +33,6 @@ SMALL = Decoding(beams=4, body_tokens=5, title_tokens=8, query_tokens=12)
 
 EVERYTHING = Scoring(smoothing=0)
 """Weighs every key in a vast corpus: hardly any n-gram of random weights is above chance here."""
-
-
-@pytest.fixture(scope="module")
-def parts(tmp_path_factory):
-    vocabulary = small_vocabulary()
-    folder = tmp_path_factory.mktemp("searcher")
-    index = build_index(DOCUMENTS, vocabulary, folder / "i", pseudo_queries=PSEUDO_QUERIES)
-    return vocabulary, index, tiny_model(vocabulary)
 
 
 def answers(index, model, mode=Mode.MINDER, decoding=SMALL, queries=QUERIES):
@@ -61,7 +52,7 @@ def assert_alike(a, b):
 
 @pytest.mark.parametrize("mode", list(Mode))
 def test_hits_come_with_identifiers_that_their_passages_hold(parts, mode):
-    vocabulary, index, model = parts
+    vocabulary, index, _, model = parts
     found = answers(index, model, mode)
     assert found["none"].hits == []
     views = set()
@@ -77,16 +68,11 @@ def test_hits_come_with_identifiers_that_their_passages_hold(parts, mode):
                 assert key.text in passage + "</s>"
                 assert key.count >= 1
     assert {"body", "title", "question"} <= views
-
-
-@pytest.mark.parametrize("mode", list(Mode))
-def test_minder_writes_pseudo_queries_whole_and_seal_none(parts, mode):
-    vocabulary, index, model = parts
     (evidence,) = GenerativeSearcher(index, model, mode, SMALL).keys(["what is tall"])
     written = {vocabulary.decode(k.tokens) for k in evidence.keys if k.view == "query"}
     whole = {f" || {query} @@" for queries in PSEUDO_QUERIES.values() for query in queries}
     assert written <= whole
-    assert bool(written) == (mode == Mode.MINDER)
+    assert bool(written) == (mode == Mode.MINDER), "SEAL writes no pseudo-queries"
 
 
 def assert_queries_are_scored_as_minder_scores_them(vocabulary, index, model, question):
@@ -106,8 +92,8 @@ def assert_queries_are_scored_as_minder_scores_them(vocabulary, index, model, qu
 
 
 def test_keys_are_the_searchs_ngrams_scored_by_their_views(parts):
-    vocabulary, index, model = parts
-    passages, question = plain(index), QUERIES[1].text
+    vocabulary, index, passages, model = parts
+    question = QUERIES[1].text
     (evidence,) = GenerativeSearcher(index, model, Mode.SEAL, SMALL).keys([question])
     by_view = {}
     for key in evidence.keys:
@@ -136,36 +122,31 @@ def test_keys_are_the_searchs_ngrams_scored_by_their_views(parts):
         assert score == pytest.approx(log_probability(model, marked, own), abs=1e-5)
 
 
-@pytest.mark.parametrize("batch", [1, 2, 3])
+@pytest.mark.parametrize("batch", [1, 3])
 def test_keys_do_not_change_with_batch_size_and_padding(parts, batch):
-    _, index, model = parts
+    _, index, _, model = parts
     searcher = GenerativeSearcher(index, model, Mode.MINDER, SMALL)
     asked = [q.text for q in QUERIES if q.text.strip()] * 2
-    together = searcher.keys(asked)
-    for start in range(0, len(asked), batch):
-        for one, other in zip(
-            together[start:], searcher.keys(asked[start : start + batch]), strict=False
-        ):
-            scores = {(k.view, k.tokens): k.log_probability for k in one.keys}
-            again = {(k.view, k.tokens): k.log_probability for k in other.keys}
-            assert again == pytest.approx(scores, abs=1e-5)
-            assert other.unigrams == pytest.approx(one.unigrams, abs=1e-5)
+    apart = [keys for i in range(0, 6, batch) for keys in searcher.keys(asked[i : i + batch])]
+    for one, other in zip(searcher.keys(asked), apart, strict=True):
+        scores = {(k.view, k.tokens): k.log_probability for k in one.keys}
+        again = {(k.view, k.tokens): k.log_probability for k in other.keys}
+        assert again == pytest.approx(scores, abs=1e-5)
+        assert other.unigrams == pytest.approx(one.unigrams, abs=1e-5)
 
 
 def test_scores_hang_on_no_order_of_passages_or_segments(parts, tmp_path, monkeypatch):
-    vocabulary, index, model = parts
+    vocabulary, index, _, model = parts
     whole = answers(index, model)
     monkeypatch.setattr("argus.generative.passages.BLOCK", 3)
-    for seed in range(3):
-        shuffled = random.Random(seed).sample(DOCUMENTS, len(DOCUMENTS))
-        folder = tmp_path / str(seed)
-        other = build_index(
-            shuffled, vocabulary, folder, pseudo_queries=PSEUDO_QUERIES, segment_tokens=1
-        )
-        assert len(other.segments) == 2
-        other = answers(other, model)
-        assert_alike(whole, other)
-        assert [h.doc_id for h in whole["long"].hits] == [h.doc_id for h in other["long"].hits]
+    shuffled = random.Random(1).sample(DOCUMENTS, len(DOCUMENTS))
+    parted = build_index(
+        shuffled, vocabulary, tmp_path / "i", pseudo_queries=PSEUDO_QUERIES, segment_tokens=1
+    )
+    assert len(parted.segments) == 2
+    other = answers(parted, model)
+    assert_alike(whole, other)
+    assert [h.doc_id for h in whole["long"].hits] == [h.doc_id for h in other["long"].hits]
 
 
 def test_unknown_tokens_are_never_written_nor_matched(tmp_path):
@@ -193,7 +174,7 @@ def test_unknown_tokens_are_never_written_nor_matched(tmp_path):
 
 
 def test_batches_that_do_not_fit_are_halved_and_nothing_is_lost(parts, monkeypatch):
-    _, index, model = parts
+    _, index, _, model = parts
     whole = answers(index, model)
     encode = Seq2Seq.encode
     sizes = []
@@ -211,18 +192,10 @@ def test_batches_that_do_not_fit_are_halved_and_nothing_is_lost(parts, monkeypat
     assert max(sizes) > 8
 
 
-def test_a_model_of_another_vocabulary_is_refused(parts, tmp_path):
-    _, index, _ = parts
-    other = train_vocabulary(["entirely other words"], 290)
-    folder = make_seq2seq(tmp_path / "m", other)
-    with pytest.raises(InputError, match=r"its vocabulary.*argus research generative train"):
-        Seq2Seq.open(folder, index.vocabulary)
-
-
 def test_a_t5_writes_and_scores_as_its_own_forward_pass_does(parts):
     from transformers import T5Config, T5ForConditionalGeneration
 
-    vocabulary, index, _ = parts
+    vocabulary, index, *_ = parts
     torch.manual_seed(0)
     config = T5Config(
         vocab_size=vocabulary.size + 60, d_model=32, d_kv=16, d_ff=32, num_layers=1, num_heads=2,
@@ -240,22 +213,20 @@ def test_a_t5_writes_and_scores_as_its_own_forward_pass_does(parts):
         assert key.log_probability == pytest.approx(want, abs=1e-4)
 
 
-def test_missing_weights_are_refused_not_made_up(parts, tmp_path):
+def test_a_model_of_another_vocabulary_or_without_its_weights_is_refused(parts, tmp_path):
     from safetensors.torch import load_file, save_file
 
-    vocabulary, *_ = parts
+    vocabulary = parts[0]
+    other = make_seq2seq(tmp_path / "other", train_vocabulary(["entirely other words"], 290))
+    with pytest.raises(InputError, match=r"its vocabulary.*argus research generative train"):
+        Seq2Seq.open(other, vocabulary)
     folder = make_seq2seq(tmp_path / "m", vocabulary)
-    weights = load_file(folder / "model.safetensors")
+    path = folder / "model.safetensors"
+    weights = load_file(path)
     del weights["model.decoder.layers.0.fc1.weight"]
-    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    save_file(weights, path, {"format": "pt"})
     with pytest.raises(InputError, match=r"1 weights of the model are missing.*fc1"):
         Seq2Seq.open(folder, vocabulary)
-
-
-def test_damaged_weights_are_refused(parts, tmp_path):
-    vocabulary, *_ = parts
-    folder = make_seq2seq(tmp_path / "m", vocabulary)
-    weights = folder / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:1000])
+    path.write_bytes(path.read_bytes()[:1000])
     with pytest.raises(InputError, match="cannot be loaded"):
         Seq2Seq.open(folder, vocabulary)

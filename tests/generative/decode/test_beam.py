@@ -57,12 +57,3 @@ def test_few_beams_keep_what_the_definition_keeps(parts, beams, view):
         )  # fmt: skip
         assert_same(as_dict(mine), want)
         assert mine.ended == [n[-1] == last for n in mine.ngrams]
-
-
-def test_scores_do_not_depend_on_the_questions_decoded_beside(parts):
-    _, index, _, _ = parts
-    search = Search(6, 4, barred=frozenset({index.border}))
-    together, _ = decode(parts, QUESTIONS, search)
-    for question, mine in zip(QUESTIONS, together, strict=True):
-        (alone,), _ = decode(parts, [question], search)
-        assert_same(as_dict(mine), as_dict(alone))

@@ -1,19 +1,9 @@
 """The constraint as a logits processor of `generate()`."""
 
 import numpy as np
-import pytest
 import torch
 
 from argus.generative.decode import CorpusConstraint
-from argus.generative.index import build_index
-from tests.support.generating import DOCUMENTS, plain, small_vocabulary, tiny_model
-
-
-@pytest.fixture(scope="module")
-def parts(tmp_path_factory):
-    vocabulary = small_vocabulary()
-    index = build_index(DOCUMENTS, vocabulary, tmp_path_factory.mktemp("c") / "i")
-    return vocabulary, index, plain(index), tiny_model(vocabulary)
 
 
 def test_every_token_that_exists_keeps_its_score_and_no_other(parts):

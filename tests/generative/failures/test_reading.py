@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import permutations
 
 import numpy as np
 import pytest
@@ -12,8 +11,6 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from argus.data.documents import DprPassage, DprResult, write_dpr
-from argus.data.types import Query, Topic
 from argus.generative.failures.reading import (
     BODY,
     QUERY,
@@ -81,9 +78,7 @@ def test_a_record_is_read_with_all_that_it_says():
     [
         (" old town", "old town", BODY),
         ("</s> Bern @@", "Bern", TITLE),
-        ("</s>Bern", "Bern", TITLE),
         (" || what is it @@", "what is it", QUERY),
-        ("||what", "what", QUERY),
         (" town @@", "town", BODY),
         ("a@@", "a@@", BODY),
         (" a </s> b || c", "a </s> b || c", BODY),
@@ -97,26 +92,9 @@ def test_markers_say_where_an_ngram_is_from_and_are_taken_off(raw, text, view):
 
 @pytest.mark.parametrize(
     "key",
-    [
-        [" a", 4, 1.5],
-        [" a", 4, 1.5, "body"],
-        [" a", 4.0, 1.5],
-    ],
-)
-def test_keys_are_read_in_every_form(key):
-    case, amiss, _ = read(with_keys(key))
-    assert amiss == {}
-    assert case.ngrams[0].count == 4
-    assert weights(case) == {"a": 1.5}
-
-
-@pytest.mark.parametrize(
-    "key",
-    ["[]", "7", "null", '" a"', '[" a"]', '[" a", 1, "heavy"]', '[" a", 1, NaN]',
-     '[" a", 1, Infinity]', '[" a", 1, null]', '[" a", -1, 1]', '[" a", 1.5, 1]', '[" a", true, 1]',
-     '[" a", 1, true]', '[null, 1, 1]', '{"text": " a"}', '{"weight": 1}', '[" a", 1e400, 1]',
-     f'[" a", {2**63 - 1}, 1]', f'[" a", {2.0**54}, 1]',
-     f'[" a", 1, {10**400}]', '[" a", [], 1]'],
+    ["[]", "7", '[" a"]', '[" a", 1, "heavy"]', '[" a", 1, NaN]', '[" a", -1, 1]',
+     '[" a", 1.5, 1]', '[" a", true, 1]', '[null, 1, 1]', f'[" a", {2**63 - 1}, 1]',
+     f'[" a", 1, {10**400}]'],
 )  # fmt: skip
 def test_keys_that_cannot_be_read_are_left_out_and_noted(key):
     content = json.dumps(with_keys("here", [" b", 1, 2.0])).replace('"here"', key).encode()
@@ -127,9 +105,10 @@ def test_keys_that_cannot_be_read_are_left_out_and_noted(key):
     assert problems.listed()[Problem.KEYS]["first"].startswith("[7].ctxs[0].keys[0]: ")
 
 
-def test_the_weights_of_an_ngram_listed_twice_are_added():
-    case, amiss, _ = read(with_keys([" a", 4, 1.5], [" b", 4, 1.0], [" a", 4, 0.5]))
+def test_keys_have_more_forms_than_one_and_the_weights_of_one_listed_twice_are_added():
+    case, amiss, _ = read(with_keys([" a", 4, 1.5], [" b", 4.0, 1.0, "body"], [" a", 4, 0.5]))
     assert weights(case) == {"a": 2.0, "b": 1.0}
+    assert [ngram.count for ngram in case.ngrams] == [4, 4]
     assert amiss == {}
 
 
@@ -165,15 +144,13 @@ def test_judgements_take_the_place_of_the_files_positives():
     assert read(asked(id="unknown"), reading)[0].positives is None
 
 
-def without_id(**fields):
-    return {name: value for name, value in asked(**fields).items() if name != "id"}
-
-
 def test_a_question_without_id_has_that_of_the_same_words():
     ids = {words("What is OLD"): "q"}
     judged = {"q": {"p1": 0, "p2": 1}, "7": {"p1": 1}}
     reading = Reading(split_words, qrels=judged, answers={"q": ("Bern",)}, ids=ids)
-    case, amiss, _ = read(without_id(), reading)
+    nameless = asked()
+    del nameless["id"]
+    case, amiss, _ = read(nameless, reading)
     assert (case.id, case.answers) == ("q", ("Bern",))
     assert case.positives == (Positive("p2", "", None),)
     assert amiss == {}
@@ -221,12 +198,9 @@ def test_as_many_passages_are_correct_as_there_are_positives(gold, ctxs):
     ("content", "found"),
     [
         (b"[1]", "no question in [1]"),
-        (b"null", "no question in None"),
         (b'{"question": " "}', "no question in {'question'"),
-        (b'{"question": 5, "ctxs": []}', "no question in {'question'"),
         (b'{"question": "a"', "EOF while parsing"),
         (b"[" * 100_000, "recursion limit exceeded"),
-        (b"garbage", "expected value at line 1 column 1"),
     ],
 )
 def test_what_is_no_question_gives_none_and_is_noted(content, found):
@@ -236,42 +210,26 @@ def test_what_is_no_question_gives_none_and_is_noted(content, found):
     assert problems.listed()[Problem.RECORDS]["first"].startswith(f"[7]: {found}")
 
 
-def test_what_a_search_writes_is_read(tmp_path):
-    keys = ((" old town", 3, 0.5), ("</s> Bern @@", 1, 0.25))
-    passages = (DprPassage("12", "Bern", "The old @@ town.", 7.25, keys),)
-    result = DprResult(Topic(Query("q1", "where?"), ("town",)), passages)
-    (dpr,) = json.loads(write_dpr(tmp_path / "dpr.json", [result]).read_text("utf-8"))
-    case, _, _ = read(dpr)
-    (passage,) = case.passages
-    assert (case.id, case.answers) == ("q1", ("town",))
-    assert (passage.id, passage.title, passage.text) == ("12", "Bern", "The old @@ town.")
-    assert weights(case) == {"old town": 0.5, "Bern": 0.25}
-
-
 def test_problems_of_several_processes_are_the_same_in_any_order():
     parts = []
-    for numbers in ([0, 5], [1, 3], [2, 4]):
+    for numbers in ([0, 5], [1, 3]):
         part = Problems()
         for number in numbers:
             note = part.of_record(number)
-            for place in "ab":
-                note(Problem.KEYS, place, number)
+            note(Problem.KEYS, "a", number)
+            note(Problem.KEYS, "b", number)
             note(Problem.NO_ANSWERS, "", "x" * 100)
         parts.append(part)
     merged = []
-    for order in permutations(parts):
+    for order in (parts, parts[::-1]):
         whole = Problems()
         for part in order:
             whole.merge(part)
         merged.append(whole.listed())
-    assert all(one == merged[0] for one in merged)
-    (listed, *_) = merged
+    listed = merged[0]
+    assert listed == merged[1]
     assert list(listed) == [Problem.NO_ANSWERS, Problem.KEYS]
-    assert listed[Problem.KEYS] == {
-        "what": "n-grams that could not be read, left out",
-        "count": 12,
-        "first": "[0].a: 0",
-    }
+    assert (listed[Problem.KEYS]["count"], listed[Problem.KEYS]["first"]) == (8, "[0].a: 0")
     assert listed[Problem.NO_ANSWERS]["first"] == "[0]: " + "x" * 80 + "..."
 
 
@@ -314,7 +272,6 @@ def test_whatever_a_record_holds_is_read_or_noted(record, correct):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("A long river. || what is the nile @@", "A long river."),
         ("A long river. || is it long @@ || where is the nile @@ ", "A long river."),
         ("if a || b: return", "if a || b: return"),
         ("Write @@ || here", "Write @@ || here"),

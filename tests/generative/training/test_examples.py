@@ -1,11 +1,9 @@
 """Examples: what they may hold, what they are drawn from, and that they are drawn anew the same."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.data.types import Document, Query
-from argus.errors import InputError
 from argus.generative.settings import ExampleConfig
 from argus.generative.training.examples import (
     Inputs,
@@ -131,18 +129,3 @@ def test_held_out_titles_are_never_asked_nor_written(given_documents, held, aske
         if row[0] is not None and row[0] != Source.SPAN:
             assert title_key(source) not in hidden
         assert pair.target
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "where"),
-    [
-        ("bodies", 0, "--bodies"),
-        ("unsupervised", -1, "--unsupervised"),
-        ("source_tokens", 7, "--source-tokens"),
-        ("validation_share", 0, "validation_share"),
-    ],
-)
-def test_a_setting_that_cannot_be_meant_is_refused(name, value, where):
-    with pytest.raises(InputError) as caught:
-        ExampleConfig(**{name: value})
-    assert caught.value.where == where

@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from argus.errors import InputError
 from argus.generative.settings import ScratchSize
 from argus.generative.training.examples import Pair, seq2seq_task
 from argus.generative.training.model import new_network, open_network
@@ -80,19 +79,3 @@ def test_the_loss_of_a_pair_hangs_on_no_padding(bart):
     network.train()
     smoothed = float(task.summed_loss(network, pairs, "cpu").detach())
     assert smoothed != pytest.approx(both, rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "where"),
-    [
-        ("d_model", 100, "--d-model"),
-        ("d_model", 0, "--d-model"),
-        ("layers", 0, "--layers"),
-        ("positions", 8, "positions"),
-        ("dropout", 1.0, "--dropout"),
-    ],
-)
-def test_a_size_that_cannot_be_meant_is_refused(name, value, where):
-    with pytest.raises(InputError) as caught:
-        ScratchSize(**{name: value})
-    assert caught.value.where == where

@@ -202,15 +202,3 @@ def test_the_same_command_does_nothing_again_and_another_is_refused(tune, ready)
         tune(configured(ready.model, margin=1.0))
     assert first.losses.num_rows == first.summary["steps"]
     assert "right passage first for" in "\n".join(first.headline())
-
-
-@pytest.mark.parametrize(
-    ("settings", "where"),
-    [
-        ({"keys": 0}, "--keys"), ({"passages": 1}, "--passages"), ({"margin": -1.0}, "--margin"),
-    ],
-)  # fmt: skip
-def test_a_setting_that_cannot_be_meant_is_refused(settings, where):
-    with pytest.raises(InputError) as caught:
-        GenerativeTuneConfig(**settings)
-    assert caught.value.where == where

@@ -93,11 +93,6 @@ def test_a_replay_takes_so_many_questions_failed_ones_first(ready, tmp_path):
     }
 
 
-def test_settings_out_of_range_are_refused():
-    with pytest.raises(InputError, match="a whole number from 1"):
-        FailureConfig(k=0)
-
-
 def test_a_judge_out_of_reach_is_an_error(endpoint, tmp_path):
     endpoint.behave = lambda *_: {"status": 401}
     file = write_output(tmp_path / "seal.json", two_of_three())

@@ -1,4 +1,4 @@
-"""Small cases, written as one would note them down, and cases at random."""
+"""Cases at random: judged by positives, by answers, or not at all."""
 
 from __future__ import annotations
 
@@ -16,59 +16,6 @@ from argus.generative.failures.reading import (
     Positive,
     words,
 )
-
-BEGINNINGS = {"</s> ": TITLE, "|| ": QUERY, "": BODY}
-
-
-def ngram(written, count=1):
-    """Return the n-gram of "</s> a title", "|| a pseudo-query" or a text; tokens are words."""
-    start, view = next((s, v) for s, v in BEGINNINGS.items() if written.startswith(s))
-    text = written.removeprefix(start)
-    return Ngram(text, view, words(text), words(text), count)
-
-
-def found(correct, keys=None, *, title="", text=""):
-    """Return what `made` makes a passage of. keys: n-gram as written -> weight."""
-    return correct, keys, title, text
-
-
-def made(*passages, question="", answers=(), positives=None, counts=None):
-    """Return a case. positives: how many, or their texts, or pairs of title and text.
-
-    counts: n-gram -> count, else 1.
-    """
-    counts = counts or {}
-    written = list(dict.fromkeys(name for _, keys, *_ in passages for name in keys or ()))
-    place = {name: i for i, name in enumerate(written)}
-    if isinstance(positives, int):
-        positives = [None] * positives
-    return Case(
-        id="q",
-        question=question,
-        question_tokens=words(question),
-        answers=tuple(answers),
-        positives=None
-        if positives is None
-        else tuple(
-            Positive(f"p{i}", *(said if isinstance(said, tuple) else ("", said)))
-            for i, said in enumerate(positives)
-        ),
-        passages=tuple(
-            Passage(f"d{i}", title, text, correct, _keys(keys, place))
-            for i, (correct, keys, title, text) in enumerate(passages)
-        ),
-        ngrams=tuple(ngram(name, counts.get(name, 1)) for name in written),
-    )
-
-
-def _keys(keys, place):
-    if keys is None:
-        return None
-    return Keys(
-        np.array([place[name] for name in keys], np.int64),
-        np.array(list(keys.values()), np.float64),
-    )
-
 
 TEXTS = st.lists(st.sampled_from(["ash", "birch", "cedar", "the"]), max_size=4).map(" ".join)
 WEIGHTS = st.sampled_from([0.0, 0.5, 1.0, 3.0]) | st.integers(0, 300_000).map(lambda n: n / 1000)

@@ -1,31 +1,15 @@
 """The n-grams of a passage that a search could write, by brute force."""
 
-import pytest
-
 from argus.generative.failures.replay import gold_ngrams
-from argus.generative.index import build_index
 from argus.generative.searcher import GenerativeSearcher
 from argus.generative.settings import Decoding, Mode
-from tests.support.generating import (
-    DOCUMENTS,
-    PSEUDO_QUERIES,
-    small_vocabulary,
-    tiny_model,
-)
+from tests.support.generating import DOCUMENTS
 
 SMALL = {"beams": 4, "body_tokens": 5, "title_tokens": 8, "query_tokens": 12}
 
 
-@pytest.fixture(scope="module")
-def parts(tmp_path_factory):
-    vocabulary = small_vocabulary()
-    folder = tmp_path_factory.mktemp("gold")
-    index = build_index(DOCUMENTS, vocabulary, folder / "i", pseudo_queries=PSEUDO_QUERIES)
-    return vocabulary, index, tiny_model(vocabulary)
-
-
 def searcher_of(parts):
-    return GenerativeSearcher(parts[1], parts[2], Mode.MINDER, Decoding(**SMALL))
+    return GenerativeSearcher(parts[1], parts[3], Mode.MINDER, Decoding(**SMALL))
 
 
 def view_of(searcher, name):
@@ -33,7 +17,7 @@ def view_of(searcher, name):
 
 
 def test_a_text_gives_all_ngrams_that_the_search_could_write(parts):
-    vocabulary, index, _ = parts
+    vocabulary, index, *_ = parts
     texts = vocabulary.encode([DOCUMENTS[0].text, DOCUMENTS[1].text])
     want = {
         tuple(text[a:b])
@@ -48,7 +32,7 @@ def test_a_text_gives_all_ngrams_that_the_search_could_write(parts):
 
 
 def test_titles_and_pseudo_queries_are_wanted_whole(parts):
-    vocabulary, index, _ = parts
+    vocabulary, index, *_ = parts
     searcher = searcher_of(parts)
     titles = gold_ngrams(index, range(6), view_of(searcher, "title"))
     assert sorted(map(vocabulary.decode, titles)) == [
