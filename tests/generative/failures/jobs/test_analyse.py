@@ -10,6 +10,7 @@ import pytest
 from argus.data.folders import ArtifactFolder
 from argus.errors import InputError
 from argus.generative.failures.analyse import analyse_failures as analyse
+from argus.generative.failures.analyse import estimate_verdicts
 from argus.generative.settings import FailureConfig, ReplayConfig
 from argus.llm import ChatConfig, LanguageModelError
 from tests.support.failures import two_of_three, write_output
@@ -30,12 +31,14 @@ def judge(endpoint, **options):
 def test_a_judge_changes_the_diagnosis_and_adjusts_the_hits(endpoint, tmp_path):
     endpoint.behave = saying("YES")
     file = write_output(tmp_path / "seal.json", two_of_three())
-    llm = judge(endpoint)
-    result = analyse([file], llm=llm, out=tmp_path / "out")
-    rows = pq.read_table(tmp_path / "out" / "failures.parquet").to_pylist()
-    assert [row["judged"] for row in rows] == [None, None, "YES"]
-    found = pq.read_table(tmp_path / "out" / "failure_diagnosis.parquet").to_pylist()
-    assert found[2]["evidence"][0] == (
+    llm, out = judge(endpoint, input_price=1, output_price=1), tmp_path / "out"
+    found = estimate_verdicts([file], out=out, llm=llm)
+    assert (found.prompts, found.to_ask) == (1, 1) and found.cost
+    assert not endpoint.requests and not out.exists()
+    result = analyse([file], llm=llm, out=out)
+    assert [row["judged"] for row in result.table.to_pylist()] == [None, None, "YES"]
+    diagnosed = pq.read_table(out / "failure_diagnosis.parquet").to_pylist()
+    assert diagnosed[2]["evidence"][0] == (
         "an unannotated passage holds an answer, the first at rank 2 "
         "(judged: one of them answers the question)"
     )
@@ -44,9 +47,11 @@ def test_a_judge_changes_the_diagnosis_and_adjusts_the_hits(endpoint, tmp_path):
     rates = [dict(zip(adjusted["columns"], row, strict=True)) for row in adjusted["rows"]]
     assert [row["hits"] for row in rates] == [1, 2, 2]  # as annotated, + YES, + PARTIAL
     assert len(endpoint.requests) == 1
-    analyse([file], llm=llm, out=tmp_path / "out")
+    analyse([file], llm=llm, out=out)
     assert len(endpoint.requests) == 1, "the ledger keeps what was answered"
-    assert (tmp_path / "out" / "judged.parquet").is_file()
+    assert (out / "judged.parquet").is_file()
+    analyse([file], out=out)
+    assert not list(out.glob("judged.*")), "nothing of an earlier analysis is left"
 
 
 def test_figures_do_not_depend_on_the_order_of_questions(tmp_path):
@@ -101,31 +106,9 @@ def test_a_judge_out_of_reach_is_an_error(endpoint, tmp_path):
     assert not (tmp_path / "out" / "summary.json").exists()
 
 
-def test_nothing_of_an_earlier_analysis_is_left(endpoint, tmp_path):
-    endpoint.behave = saying("YES")
-    files = [write_output(tmp_path / f"{n}.json", two_of_three()) for n in ("seal", "minder")]
-    llm = judge(endpoint)
-    analyse(files, llm=llm, out=tmp_path / "out")
-    assert (tmp_path / "out" / "judged.parquet").is_file()
-    analyse(files[:1], out=tmp_path / "out")
-    assert not list((tmp_path / "out").glob("judged.*"))
-
-
 def test_judgements_of_other_questions_are_refused(tmp_path):
     qrels = tmp_path / "qrels.tsv"
     qrels.write_text("query-id\tcorpus-id\tscore\ntest0\tp1\t1\n")
     file = write_output(tmp_path / "a.json", two_of_three())
     with pytest.raises(InputError, match=r"--qrels judges 1 questions \('test0', ...\), none of"):
         analyse([file], out=tmp_path / "out", qrels=qrels)
-
-
-def test_the_cost_of_a_judge_is_estimated_without_asking(endpoint, tmp_path):
-    from argus.generative.failures.analyse import estimate_verdicts
-
-    file = write_output(tmp_path / "seal.json", two_of_three())
-    llm = judge(endpoint, input_price=1, output_price=1)
-    found = estimate_verdicts([file], out=tmp_path / "out", llm=llm)
-    assert (found.prompts, found.to_ask) == (1, 1) and found.cost
-    assert not endpoint.requests and not (tmp_path / "out").exists()
-    with pytest.raises(InputError, match="expected --llm with --estimate"):
-        estimate_verdicts([file], out=tmp_path / "out", config=FailureConfig())
