@@ -41,25 +41,6 @@ def killed_after(n, monkeypatch):
         yield
 
 
-@pytest.fixture
-def asked_of(monkeypatch):
-    """Collect the questions that a model is asked."""
-    asked = []
-    whole = GenerativeSearcher.search
-
-    def noted(self, queries, k):
-        asked.extend(query.id for query in queries)
-        return whole(self, queries, k)
-
-    monkeypatch.setattr(GenerativeSearcher, "search", noted)
-    return asked
-
-
-def run_of(folder):
-    (path,) = folder.glob("run.*")
-    return read_run(path)
-
-
 def dpr_of(folder):
     return json.loads((folder / "dpr.json").read_text("utf-8"))
 
@@ -67,18 +48,21 @@ def dpr_of(folder):
 def test_the_run_holds_the_same_passages_in_the_same_order(ready, config, tmp_path):
     search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / "out")
     items = dpr_of(tmp_path / "out")
-    run = run_of(tmp_path / "out")
+    (path,) = (tmp_path / "out").glob("run.*")
+    run = read_run(path)
     assert [item["question"] for item in items] == [*QUESTIONS.values()]
     for item in items:
-        ids = [hit["passage_id"] for hit in item["ctxs"]]
-        assert 0 < len(ids) <= 5
+        assert 0 < len(item["ctxs"]) <= 5
         assert {hit["passage_id"]: hit["score"] for hit in item["ctxs"]} == run[item["id"]]
         assert sorted(run[item["id"]].values(), reverse=True) == [h["score"] for h in item["ctxs"]]
+    found = ask(ready.index, QUESTIONS["q2"], config=config)["results"]
+    assert [hit["id"] for hit in found] == [hit["passage_id"] for hit in items[1]["ctxs"]]
+    for mine, theirs in zip(found, items[1]["ctxs"], strict=True):
+        assert mine["score"] == pytest.approx(theirs["score"], abs=1e-4)
+        assert {key["view"] for key in mine["keys"]} <= {"title", "body", "question", "unigram"}
 
 
-def test_a_killed_search_goes_on_and_ends_as_one_that_was_not(
-    ready, config, tmp_path, monkeypatch, asked_of
-):
+def test_a_killed_search_goes_on_and_ends_as_one_that_was_not(ready, config, tmp_path, monkeypatch):
     search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / "whole")
     out = tmp_path / "out"
     with killed_after(1, monkeypatch):
@@ -86,12 +70,8 @@ def test_a_killed_search_goes_on_and_ends_as_one_that_was_not(
     assert not (out / "dpr.json").exists()
     with (out / "answers.jsonl").open("a") as file:
         file.write('{"query_id": "q2", "question": "Who wr')  # what the kill left of a line
-    del asked_of[:]
-    assert (
-        search_ngrams(ready.index, ready.questions, config=config, out=out).summary["answered_now"]
-        == 1
-    )
-    assert asked_of == ["q2"]
+    summary = search_ngrams(ready.index, ready.questions, config=config, out=out).summary
+    assert summary["answered_now"] == 1
     for mine, theirs in zip(dpr_of(out), dpr_of(tmp_path / "whole"), strict=True):
         found = [(hit["passage_id"], hit["score"]) for hit in mine["ctxs"]]
         assert found == [
@@ -146,15 +126,3 @@ def test_fresh_never_deletes_what_is_read(ready, config):
     with pytest.raises(InputError, match="--fresh would empty the folder that holds"):
         search_ngrams(ready.index, ready.questions, config=config, out=ready.index, fresh=True)
     assert (ready.index / "ngrams" / "ngram.json").is_file()
-
-
-def test_one_question_is_answered_as_among_many(ready, config, tmp_path):
-    found = ask(ready.index, QUESTIONS["q2"], config=config)
-    search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / "out")
-    expected = dpr_of(tmp_path / "out")[1]["ctxs"]
-    assert [hit["id"] for hit in found["results"]] == [hit["passage_id"] for hit in expected]
-    for mine, theirs in zip(found["results"], expected, strict=True):
-        assert mine["score"] == pytest.approx(theirs["score"], abs=1e-4)
-        assert {key["view"] for key in mine["keys"]} <= {"title", "body", "question", "unigram"}
-    with pytest.raises(InputError, match="an empty query"):
-        ask(ready.index, " ", config=config)

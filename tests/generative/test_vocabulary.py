@@ -53,10 +53,12 @@ def test_a_tokenizer_without_the_markers_is_given_them():
     assert made.sources(["tower"]) == [[2, made.border]], "no specials of its own: a border ends"
 
 
-def test_a_damaged_tokenizer_is_refused(vocabulary, tmp_path):
+def test_a_damaged_tokenizer_and_one_too_small_are_refused(vocabulary, tmp_path):
     vocabulary.save(tmp_path)
     content = json.loads((tmp_path / "tokenizer.json").read_text())
     content["model"]["vocab"] = "gone"
     (tmp_path / "tokenizer.json").write_text(json.dumps(content))
     with pytest.raises(InputError, match="cannot be read"):
         open_vocabulary(tmp_path)
+    with pytest.raises(InputError, match="at least 262"):
+        train_vocabulary(["too few tokens"], 10)

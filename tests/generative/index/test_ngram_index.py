@@ -126,12 +126,16 @@ def test_passages_come_back_as_they_went_in(case, segments):
     assert [index.id_of(i) for i in which] == index.ids()[::-1]
 
 
-def test_a_cut_array_is_an_error_that_names_it(tmp_path):
+def test_a_damaged_index_is_an_error_that_names_the_file(tmp_path):
     write_segment(in_memory([[1, 2], [3]], 4).segments[0], tmp_path / "s")
     path = tmp_path / "s" / "suffixes.npy"
     path.write_bytes(path.read_bytes()[:-4])
     with pytest.raises(InputError, match=r"suffixes\.npy.*--fresh"):
         open_segment(tmp_path / "s")
+    for content in ("{", "[]", '{"version": 1}'):
+        (tmp_path / "ngram.json").write_text(content)
+        with pytest.raises(InputError, match="no manifest of an n-gram index"):
+            NgramIndex.open(tmp_path)
 
 
 DOCUMENTS = [
@@ -159,17 +163,10 @@ def test_special_tokens_written_in_a_text_are_text(tmp_path, vocabulary):
     assert index.title_and_text(0)[1] == "one </s> two @@ three || four"
 
 
-@pytest.mark.parametrize(
-    ("changed", "told"),
-    [
-        ([*DOCUMENTS[:4], Document("e", "Another text.")], r"1 changed \(e\)"),
-        ([*DOCUMENTS, Document("f", "More.")], r"1 new \(f\)"),
-        (DOCUMENTS[1:], r"1 missing \(a\)"),
-    ],
-)
-def test_a_corpus_that_changed_is_refused_by_hash(tmp_path, vocabulary, changed, told):
+def test_a_corpus_that_lost_or_gained_a_document_is_refused(tmp_path, vocabulary):
     build_index(DOCUMENTS, vocabulary, tmp_path / "i")
-    with pytest.raises(InputError, match=told):
+    changed = [*DOCUMENTS[1:], Document("f", "More.")]
+    with pytest.raises(InputError, match=r"1 new \(f\).*1 missing \(a\)"):
         build_index(changed, vocabulary, tmp_path / "i")
 
 
@@ -185,10 +182,3 @@ def test_segments_answer_like_one(tmp_path, vocabulary, monkeypatch):
         assert parted.documents(ngram).tolist() == whole.documents(ngram).tolist()
         for a, b in zip(parted.continuations(ngram), whole.continuations(ngram), strict=True):
             assert a.tolist() == b.tolist()
-
-
-@pytest.mark.parametrize("content", ["{", "[]", '{"version": 1}'])
-def test_a_damaged_manifest_is_an_error_that_says_so(tmp_path, content):
-    (tmp_path / "ngram.json").write_text(content)
-    with pytest.raises(InputError, match="no manifest of an n-gram index"):
-        NgramIndex.open(tmp_path)

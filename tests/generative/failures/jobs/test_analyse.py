@@ -7,7 +7,6 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from argus.data.folders import ArtifactFolder
 from argus.errors import InputError
 from argus.generative.failures.analyse import analyse_failures as analyse
 from argus.generative.failures.analyse import estimate_verdicts
@@ -64,14 +63,6 @@ def test_figures_do_not_depend_on_the_order_of_questions(tmp_path):
         for system in summary["systems"]:
             system.pop("file")
     assert told[0] == told[1]
-
-
-def test_fresh_never_empties_the_folder_that_is_read(tmp_path):
-    ArtifactFolder(tmp_path / "out").open()
-    file = write_output(tmp_path / "out" / "dpr.json", two_of_three())
-    with pytest.raises(InputError, match="--fresh would empty the folder that holds"):
-        analyse([file], config=FailureConfig(), out=tmp_path / "out", fresh=True)
-    assert file.is_file()
 
 
 def test_a_replay_takes_so_many_questions_failed_ones_first(ready, tmp_path):
