@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from argus.generative.failures.diagnosis import derived, diagnose, outcome, taxonomy
+from argus.generative.failures.diagnosis import derived, diagnose, taxonomy
 from argus.generative.failures.measures import COLUMNS
 
 MODES = taxonomy()
@@ -23,23 +23,10 @@ def told(known: dict[str, Any], held: dict[str, Any] | None = None) -> list[tupl
     return [(finding.mode.id, finding.evidence) for finding in found]
 
 
-@pytest.mark.parametrize(
-    ("hits", "said"),
-    [((None, None), "not judged"), ((0, 0), "failed"), ((0, 1), "late"), ((1, 1), "found at 1")],
-)
-def test_an_outcome_is_by_the_first_k(hits: tuple[int | None, int | None], said: str) -> None:
-    assert outcome(row(hit_1=hits[0], hit_k=hits[1])) == said
-
-
-@pytest.mark.parametrize(
-    ("verdict", "holds"),
-    [("YES", True), ("PARTIAL", True), (None, True), ("failed", True), ("NO", False)],
-)
-def test_a_verdict_decides_whether_an_annotation_is_missing(
-    verdict: str | None, holds: bool
-) -> None:
-    found = told(row(answer_outcome="unannotated", answer_rank=1, judged=verdict))
-    assert [id_ for id_, _ in found] == ["annotation"] * holds
+def test_a_verdict_decides_whether_an_annotation_is_missing() -> None:
+    for verdict, holds in (("YES", True), (None, True), ("failed", True), ("NO", False)):
+        found = told(row(answer_outcome="unannotated", answer_rank=1, judged=verdict))
+        assert [id_ for id_, _ in found] == ["annotation"] * holds
 
 
 def test_traits_that_go_with_success_in_this_run_come_last() -> None:
@@ -51,23 +38,17 @@ def test_traits_that_go_with_success_in_this_run_come_last() -> None:
     assert [id_ for id_, _ in found] == ["too-many-unigrams", "dominance"]
 
 
-@pytest.mark.parametrize(
-    ("now", "unpruned", "gain"),
-    [
+def test_what_was_pruned_counts_by_what_it_would_have_changed() -> None:
+    for now, unpruned, gain in (
         (None, 3, 1.0),  # comes into the first ten
         (40, 10, 1.0),
         (40, 20, 0.5),  # better, but still too late
         (5, 2, 0.5),  # was among them before
-        (5, 5, 0.0),
         (5, 9, 0.0),  # worse: other passages gained more
         (None, None, 0.0),
-    ],
-)
-def test_what_was_pruned_counts_by_what_it_would_have_changed(
-    now: int | None, unpruned: int | None, gain: float
-) -> None:
-    known = row(pruned=4, rank_now=now, rank_unpruned=unpruned)
-    assert derived(known, 10)["pruning_gain"] == gain
+    ):
+        known = row(pruned=4, rank_now=now, rank_unpruned=unpruned)
+        assert derived(known, 10)["pruning_gain"] == gain
 
 
 def test_a_replay_parts_unknown_passages_from_outvoted_ones() -> None:
@@ -88,3 +69,33 @@ def test_a_replay_parts_unknown_passages_from_outvoted_ones() -> None:
     ]  # fmt: skip
     found = row(pruned=0, rank_now=3, rank_unpruned=3, rank_without_unigrams=1, hit_k=1)
     assert told(found) == []
+
+
+def test_ids_are_unique_and_all_modes_of_table_3_are_there() -> None:
+    ids = [mode.id for mode in taxonomy()]
+    assert len(ids) == len(set(ids))
+    table_3 = {
+        "nonspecific-ngrams", "too-many-unigrams", "redundant-ngrams", "low-overlap",
+        "answer-not-generated", "dominance", "title-repetition", "no-pseudo-query",
+        "false-pruning", "cut-answer", "search-optimum", "scalability", "dynamic-corpus",
+        "training",
+    }  # fmt: skip
+    table_2 = {"annotation", "cut-answer", "metadata-overreliance", "cultural-bias",
+               "model-capacity", "indistinct-identifiers", "short-identifiers"}  # fmt: skip
+    assert table_3 | table_2 <= set(ids)
+
+
+def test_severity_runs_from_the_threshold_to_the_worst() -> None:
+    modes = {mode.id: mode for mode in taxonomy()}
+    unigrams = modes["too-many-unigrams"]
+    assert unigrams.applies(0.9) and not unigrams.applies(0.8999)
+    assert unigrams.severity(0.9) == 0
+    assert unigrams.severity(0.95) == pytest.approx(0.5)
+    assert unigrams.severity(1.0) == 1
+    overlap = modes["low-overlap"]
+    assert overlap.applies(1 / 3) and not overlap.applies(0.34)
+    assert overlap.severity(0.0) == 1
+    common = modes["nonspecific-ngrams"]  # logarithmic: 100 to 10,000
+    assert common.severity(1_000) == pytest.approx(0.5)
+    assert common.severity(1e9) == 1
+    assert modes["answer-not-generated"].severity(0) == 1  # nothing between threshold and worst

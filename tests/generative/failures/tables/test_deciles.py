@@ -46,18 +46,6 @@ def test_groups_are_what_a_plain_count_in_fractions_says(found):
         assert decile.hit == pytest.approx(float(rate), abs=1e-12)
 
 
-@settings(max_examples=examples(40), deadline=None)
-@given(questions, st.randoms(use_true_random=False))
-def test_the_order_of_questions_changes_nothing(found, random):
-    outcome = [(v, h, (7 * i % 11) / 7) for i, (v, h) in enumerate(found)]
-
-    def of(some):
-        return deciles([v for v, _, _ in some], {"hit": [h for _, h, _ in some],
-                                                 "other": [o for _, _, o in some]})  # fmt: skip
-
-    assert of(outcome) == of(random.sample(outcome, len(outcome)))
-
-
 def test_a_tie_across_a_border_counts_on_both_sides():
     # 15 questions, 1.5 in a group: values 0 (one), 1 (two), then 2, ..., 13.
     values = [0, 1, 1, *range(2, 14)]
