@@ -110,15 +110,12 @@ def test_files_that_are_no_checkpoint_are_named(released, convert):
     assert "cannot be read" in refused(convert, released)
     torch.save({"model": {}}, released.checkpoint)
     assert "no weights in it" in refused(convert, released)
-    released.checkpoint.unlink()
-    assert "no such file" in refused(convert, released)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         (lambda s: s.pop("encoder.layers.0.fc2.bias"), "1 weights of BART are missing and 0"),
-        (lambda s: s.pop("encoder.layers.0.fc1.weight"), "(encoder.layers.0.fc1.weight)"),
         (lambda s: s.update({"encoder.layer_norm.weight": torch.ones(32)}),
          "1 are none of its, or of another shape (encoder.layer_norm.weight)"),
         (lambda s: s.update({"decoder.embed_tokens.weight": torch.ones(5, 32)}), "differ"),
@@ -133,31 +130,20 @@ def test_another_network_is_refused(released, convert, change, message):
     assert message in refused(convert, released)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda lines: lines[:-3], "of a model with"),
-        (lambda lines: [*lines[:-1], lines[0]], "expected a new symbol"),
-        (lambda lines: ["nothing", *lines[1:]], "line 1: 'nothing'"),
-        (lambda lines: ["99999 1", *lines[1:]], "'99999' is no number of a token of the BPE"),
-        (lambda lines: ["madeupword0009 0", *lines[1:]], "no row for 1 tokens of the BPE"),
-    ],
-)
-def test_a_dictionary_of_another_model_is_refused(released, convert, change, message):
+def test_a_dictionary_or_bpe_of_another_model_is_refused(released, convert, tmp_path):
     lines = released.dictionary.read_text().splitlines()
-    released.dictionary.write_text("\n".join([*change(lines), ""]))
-    assert message in refused(convert, released)
-
-
-def test_a_bpe_that_is_none_is_named(released, convert, tmp_path):
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    assert "none of vocab.bpe, merges.txt" in refused(convert, released, bpe=empty)
-    assert "none of vocab.bpe" in refused(convert, released, bpe=tmp_path / "none")
-    (empty / "merges.txt").write_text("a b c\n")
-    assert "no byte-pair encoding" in refused(convert, released, bpe=empty)
-    (empty / "merges.txt").write_text("a bc\nab c\n")
-    assert "two merges make 'abc'" in refused(convert, released, bpe=empty)
-    (empty / "merges.txt").write_text("Ġ a\n")
-    message = refused(convert, released, bpe=empty)
-    assert "is no number of a token of the BPE" in message
+    for changed, message in (
+        (lines[:-3], "of a model with"),
+        ([*lines[:-1], lines[0]], "expected a new symbol"),
+        (["nothing", *lines[1:]], "line 1: 'nothing'"),
+        (["99999 1", *lines[1:]], "'99999' is no number of a token of the BPE"),
+        (["madeupword0009 0", *lines[1:]], "no row for 1 tokens of the BPE"),
+    ):
+        released.dictionary.write_text("\n".join([*changed, ""]))
+        assert message in refused(convert, released)
+    merges = tmp_path / "bpe" / "merges.txt"
+    merges.parent.mkdir()
+    assert "none of vocab.bpe, merges.txt" in refused(convert, released, bpe=merges.parent)
+    for text, message in (("a b c\n", "no byte-pair"), ("a bc\nab c\n", "two merges make 'abc'")):
+        merges.write_text(text)
+        assert message in refused(convert, released, bpe=merges.parent)

@@ -29,12 +29,7 @@ def table_of(folder, **settings):
 
 def test_markers_count_as_tokens_of_the_ngrams(folder):
     vocabulary = small_vocabulary()
-    strict, usual = (
-        table_of(folder, strict=flag).table.filter(
-            [i == 2 for i in range(24)]
-        ).to_pylist()[0]
-        for flag in (True, False)
-    )  # fmt: skip
+    strict, usual = (table_of(folder, strict=flag).table.to_pylist()[2] for flag in (True, False))
     title, word, query = vocabulary.encode_as_is(["</s> Tower @@", " tall", "|| what is tall @@"])
     tokens = [*title, *word, *query]
     assert strict["diversity"] == len(set(tokens)) / len(tokens)
@@ -50,15 +45,9 @@ def test_equal_values_stay_together_as_in_table_13():
     values = [1] * 7 + [2] * 5 + [3, 4, 5, 6, 7, 8, 9, 10]
     groups = published_deciles(values, {"hit": [1] * 7 + [0] * 13}, by_rank=False)
     assert groups[0][4:] == [7, 1.0]
-    sizes = [(number, low, high, n) for number, low, high, _, n, _ in groups]
-    assert sizes == [
-        (1, 1, 1, 7),
-        (2, 2, 2, 5),
-        (3, 3, 4, 2),
-        (4, 5, 6, 2),
-        (5, 7, 8, 2),
-        (6, 9, 10, 2),
-    ]
+    assert [(low, high, n) for _, low, high, _, n, _ in groups] == [
+        (1, 1, 7), (2, 2, 5), (3, 4, 2), (5, 6, 2), (7, 8, 2), (9, 10, 2),
+    ]  # fmt: skip
 
 
 def test_groups_by_rank_are_those_of_table_12():

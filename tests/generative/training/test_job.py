@@ -92,14 +92,11 @@ def test_a_run_that_was_killed_ends_at_the_same_model(run, monkeypatch):
     assert whole.summary["evaluations"] == again.summary["evaluations"]
 
 
-def test_more_titles_than_there_are_cannot_be_held_out(run):
-    with pytest.raises(InputError, match="99 titles to hold out, of 9"):
-        run(dataclasses.replace(CONFIG, hold_out=99))
-
-
-def test_another_training_in_the_folder_is_refused(run):
+def test_another_training_in_the_folder_is_refused_and_titles_that_are_not_there(run):
     run()
     other = dataclasses.replace(CONFIG, examples=dataclasses.replace(EXAMPLES, bodies=1))
     with pytest.raises(InputError, match="holds another training"):
         run(other)
     assert run(other, fresh=True).summary["steps"] > 0
+    with pytest.raises(InputError, match="99 titles to hold out, of 9"):
+        run(dataclasses.replace(CONFIG, hold_out=99), out="none")
