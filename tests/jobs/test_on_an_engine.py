@@ -29,15 +29,9 @@ THIRD = ["Ash", "Bay", "Cliff", "Dale", "End", "Ford", "Green", "Hill", "Isle", 
 TITLES = [f"{a} {b} {c}" for a in FIRST for b in SECOND for c in THIRD]
 CONFIG = AuditConfig(k=(5,), pool=(50,))
 VOLATILE = {
-    "parts",
-    "started",
-    "finished",
-    "timings_s",
-    "invocation",
-    "peak_memory_bytes",
-    "environment",
+    "parts", "started", "finished", "timings_s", "invocation", "peak_memory_bytes", "environment",
     "engine",
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -74,33 +68,11 @@ def settled(out, job):
     return {key: value for key, value in section.items() if key not in VOLATILE}
 
 
-def tables(out):
-    return {path.name: pq.read_table(path) for path in sorted(out.glob("*.parquet"))}
-
-
-def close(a, b, tolerance):
-    """Assert that two tables agree, floats within the tolerance."""
-    assert a.schema == b.schema and a.num_rows == b.num_rows
-    for name in a.column_names:
-        left, right = a[name].to_pylist(), b[name].to_pylist()
-        if str(a.schema.field(name).type) in ("float", "double") and tolerance:
-            missing = [value is None for value in left]
-            assert missing == [value is None for value in right], name
-            np.testing.assert_allclose(
-                [v or 0.0 for v in left], [v or 0.0 for v in right], atol=tolerance, err_msg=name
-            )
-        else:
-            assert left == right, name
-
-
-def agree(a, b, job, tolerance=0.0):
+def agree(a, b, job):
     """Assert that two folders hold the same results of a job."""
-    left, right = tables(a), tables(b)
-    assert left.keys() == right.keys() and left
-    for name in left:
-        close(left[name], right[name], tolerance)
-    if not tolerance:
-        assert sections(a, job, "summary.json") == sections(b, job, "summary.json")
+    left, right = ({p.name: pq.read_table(p) for p in out.glob("*.parquet")} for out in (a, b))
+    assert left == right and left
+    assert sections(a, job, "summary.json") == sections(b, job, "summary.json")
     assert settled(a, job) == settled(b, job)
     assert "engine" not in sections(a, job, "manifest.json")
     assert sections(b, job, "manifest.json")["engine"]["name"] in ("local", "ray")
