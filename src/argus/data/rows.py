@@ -176,7 +176,7 @@ def id_value(row: Row, field: str, *, coerce: bool = False) -> str:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     fix = f'Write it as text: "{value}".' if is_number else "Give the record an id."
     if is_number and isinstance(value, int):
-        fix = f'Write "{value}" in quotes, or pass --coerce-ids to read whole numbers as text.'
+        fix = f'Write "{value}" in quotes. Of a corpus, --coerce-ids reads whole numbers as text.'
     got = f"{value!r} is {'a number' if is_number else 'no id'}"
     raise InputError(got, expected="a non-empty string", fix=fix, where=row.at(field))
 
