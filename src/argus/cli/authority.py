@@ -1,4 +1,7 @@
-"""`argus authority`: keep superseded documents from being served."""
+"""`argus authority`: the group of its commands, and how their results are printed.
+
+The jobs themselves are in `argus.authority`: which documents supersede which, and what to serve.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def show_answer(answer: dict[str, Any], as_json: bool) -> None:
-    """Print what controls, each result with the chain that leads to it."""
+    """Print the documents in force that answer, each with the chain of supersessions to it."""
     if as_json:
         output.print_json(answer)
         return
@@ -34,7 +37,11 @@ def show_answer(answer: dict[str, Any], as_json: bool) -> None:
 
 
 def print_hit(hit: Mapping[str, Any], phi: float) -> None:
-    """Print a result, and the chain that leads to it. phi: of the scope of the result found."""
+    """Print a document, and the chain to it from the superseded one that was found.
+
+    phi: the least of 1 and 1 / documents in the scope of the one found, for each in its chains
+    (CAR Def. 5).
+    """
     when = f"  ({hit['type']}{', ' + hit['time'] if hit['time'] else ''})" if hit["type"] else ""
     output.say(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{when}")
     if hit["chain"]:

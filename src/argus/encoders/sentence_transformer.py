@@ -1,7 +1,8 @@
 """Encode with models of sentence-transformers: dense, sparse (SPLADE), late interaction (ColBERT).
 
-A dense encoder puts the model's own prompts before texts, pools as the model does, and pools spans
-from its token vectors. The others have no vectors of mentions: a span has the rows of its text.
+From texts to vectors, or to sparse rows or rows of tokens. A dense encoder puts the model's own
+prompts before texts, pools as the model does, and pools spans from its token vectors. Sparse and
+late-interaction encoders pool no spans: a span gets the rows of its whole text.
 """
 
 from __future__ import annotations

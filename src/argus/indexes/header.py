@@ -1,4 +1,7 @@
-"""Name an index and read its `index.json`, without loading a vector."""
+"""Parse the name of an index, PATH@STATE, and read and write its `index.json`.
+
+No vector is loaded.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Define a language model, ask it only prompts that its ledger does not answer, and estimate runs.
+"""Ask a language model what its ledger does not answer yet, and estimate the cost beforehand.
 
-`LedgerModel` is the part that models at an endpoint and on this machine share. Answers are read
-here, too: a chat completion's body, validated objects, LaTeX in JSON.
+The ledger keeps the answers of earlier calls. From `Prompt`s come `Outcome`s, in the same order.
+`LedgerModel` is the base class of models at an endpoint and on this machine. Answers are read here,
+too: a chat completion's body, validated objects, LaTeX in JSON.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Estimate proportions, the area under a ROC curve, rank correlation and rater agreement."""
+"""95% intervals of proportions, of AUC and of Spearman's rho; Krippendorff's alpha of raters."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-RESAMPLES = 1_000  # for the interval of a rank correlation, and of an area of clusters
-MIN_GROUP = 5  # members of either group for which an area is given
+RESAMPLES = 1_000  # bootstrap resamples: for Spearman's rho, and for AUC over clustered data
+MIN_GROUP = 5  # members of either group for which an AUC is given
 MIN_PAIRS = 3
 PERFECT = 1e-12  # distance from rho = 1 that is rounding
 MIN_USABLE = 0.95  # share of the resamples in which both sides must vary for an interval

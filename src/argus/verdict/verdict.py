@@ -1,8 +1,9 @@
-"""Read the verdict of a folder of results: four counts, and the commands to run next.
+"""From a folder of results to its verdict: four shares, each good or bad, and what to do next.
 
-Four questions are counted, each from the first of its sources that ran: the store, the sentences of
-documents, the questions that people ask, and superseded documents. To add a source, add its job and
-a function from the job's section to a count to `KINDS`. It returns None if it cannot count.
+The shares are of stored records that their own vector finds, of document sentences that find their
+document, of people's questions that are answered, and of answers that are not superseded. Each
+comes from the first of its jobs that ran. To add a source, add its job and a function from the
+job's section to a count to `KINDS`. It returns None if it cannot count.
 Rules then look at the results and yield actions. Gains were measured on other collections: they are
 an expectation, no promise.
 """

@@ -1,4 +1,8 @@
-"""Open outputs of retrievers as records: DPR JSON, and runs with the texts of their passages."""
+"""Read the results of one or two systems for the analysis of failures, a JSON object per question.
+
+Each holds a question, its answers and the passages that came back, as in DPR. It is read from such
+a file, or made of a run and the texts of its corpus.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +30,10 @@ _PLAIN_NAMES = {"dpr", "run", "output", "outputs", "results"}
 class Output:
     """The output of one system, as records that are read one at a time.
 
-    settings: of the search that made it, where its answers stand beside it. border: the text that
-    begins titles. None if it is not known. records: of a run, which has no n-grams. None where the
-    file holds records.
+    settings: of the search that made it, where its answers stand beside it.
+    border: text that a generative model puts before a title. None if it is not known.
+    records: yields the objects made of a run, which have no n-grams. None where the file itself
+        holds them.
     """
 
     name: str

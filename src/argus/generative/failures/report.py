@@ -1,6 +1,7 @@
-"""Section of the failure analysis: frequent modes, every figure, and every question.
+"""Build the report's section on failures of generative retrieval, from summary and tables.
 
-Each table of figures stands once, with the systems side by side.
+It holds the frequent modes of failure, all tables of numbers with the systems side by side, and the
+list of questions.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _OUTCOMES = {"failed": 0, "late": 1, "not judged": 2, "found at 1": 3}
 
 
 def section(folder: Path, summary: Mapping[str, Any]) -> Section:
-    """Build it from summary.json and failure_diagnosis.parquet."""
+    """Return the section. folder: holds failure_diagnosis.parquet."""
     systems, k = summary["systems"], summary["k"]
     labels = [system["name"] for system in systems] if len(systems) > 1 else [""]
     figures = {label: s["figures"] for label, s in zip(labels, systems, strict=True)}

@@ -1,4 +1,9 @@
-"""Measure components x λ, and document expansion beside them (SPIKE §5, App. A)."""
+"""Compare searches with every component of scenarios at every weight λ (SPIKE §5, App. A).
+
+Components are the parts of a document's profile that a language model wrote: topic, needs,
+explanations. λ weighs the document's own score against its scenarios'. Document expansion stands
+beside them. In: corpus, profiles, judged queries. Out: a table of measures, and a report.
+"""
 
 from __future__ import annotations
 

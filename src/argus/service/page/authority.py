@@ -1,4 +1,8 @@
-"""Show documents in force and superseded ones: their chains, at any date."""
+"""The page of a folder that tells which documents supersede which, now or at a date.
+
+The supersessions are an authority relation (CAR): from records with rules or edges to chains of
+documents, the newest of which controls.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ router = APIRouter(route_class=PageRoute)
 def authority(
     page: PageOf, q: Text = "", id: Text = "", as_of: Annotated[str, Query(max_length=40)] = ""
 ) -> HTMLResponse:
-    """Show the chains of a relation, and one of them at a date."""
+    """Show the chains of supersessions, and one of them at a date."""
     values: Values = {"q": q, "as_of": as_of}
     served = page.service.authority
     if served is None:
