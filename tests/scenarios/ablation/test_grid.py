@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from argus.data.types import View
 from argus.encoders import Embedded
 from argus.indexes.snapshot import Snapshot
-from argus.measures import Evaluation, evaluate
+from argus.measures import Evaluation
 from argus.scenarios import Component, Profiled, ProfileState, Scenario, ScenarioProfile
 from argus.scenarios.ablation import grid as ablate
 from argus.scenarios.ablation.grid import Cell, Documents, QueryVectors
@@ -82,22 +82,6 @@ def test_every_weight_of_a_sweep_is_the_search_with_it(seed, n, component, k):
     for weight, run in runs.items():
         expected = searched(documents, component, embed, asked, k, weight)
         assert in_order(run) == in_order(expected), "ids, order and scores, to the last bit"
-
-
-def test_a_cell_of_the_grid_is_its_search_measured():
-    rng = np.random.default_rng(2)
-    documents, asked, embed = corpus(rng, 30), questions(rng), Texts(rng)
-    qrels = {q: {documents.ids[i]: 1} for i, q in enumerate(asked.ids)}
-    cells = [Cell(c, w) for c in (Component.M, Component.IE) for w in (0.2, 0.7, 1.0)]
-    texts = ablate.embed_scenarios(documents.profiles.values(), [Component.M, Component.IE], embed)
-
-    def score(run):
-        return evaluate(run, qrels, ("nDCG@10",))
-
-    found = ablate.grid(documents, texts, asked, cells, depth=20, score=score)
-    for cell in cells:
-        run = searched(documents, cell.component, embed, asked, 20, cell.weight)
-        assert found[cell] == score(run)
 
 
 def test_a_document_whose_scenarios_failed_keeps_its_own_score():

@@ -1,13 +1,12 @@
 """`scenarios qa` on real documents with real scenarios, and an endpoint that does as it is told."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from argus.errors import InputError
 from argus.indexes.views import ViewIndex
-from argus.llm import ChatConfig, LanguageModelError, Ledger, State
+from argus.llm import ChatConfig
 from argus.scenarios.qa.job import QAConfig, compare_answers, estimate_answers
 from tests.conftest import Endpoint, serving
 from tests.support.qa import DOCUMENTS, asking, between, honest, is_judging
@@ -21,28 +20,15 @@ def given(tmp_path_factory, shared, minilm):
 
 
 @pytest.fixture
-def config(endpoint):
-    """Settings for an honest endpoint; model options as `m_...`."""
+def compare(given, endpoint, minilm, tmp_path):
+    """Compare answers on the small index, or estimate it; what is given may be others."""
     endpoint.behave = honest
+    model = ChatConfig(base_url=endpoint.url, model="m", backoff_s=0.001)
 
-    def make(**options):
-        asked = {"base_url": endpoint.url, "model": "m", "backoff_s": 0.001}
-        model = ChatConfig(**asked | options.pop("asked", {}))
-        return QAConfig(model=model, **{"resamples": 1000, "k": 3} | options)
-
-    return make
-
-
-@pytest.fixture
-def compare(given, config, minilm, tmp_path):
-    """Compare answers on the small index; the settings and what else is given may be others."""
-
-    def run(chosen=None, **options):
+    def run(job=compare_answers, **options):
         usual = {"answers": given.answers, "qrels": given.qrels, "encoder": minilm}
-        return compare_answers(
-            given.index, given.queries, config=chosen or config(), out=tmp_path / "out",
-            **usual | options,
-        )  # fmt: skip
+        config, out = QAConfig(model=model, resamples=1000, k=3), tmp_path / "out"
+        return job(given.index, given.queries, config=config, out=out, **usual | options)
 
     return run
 
@@ -100,13 +86,11 @@ def test_every_question_is_answered_and_judged_in_every_arm(whole):
 
 def test_scenarios_are_in_the_context_of_their_arms_alone(whole, given):
     result, _, texts = whole
-    table, docs = rows(result), _documents(given)
-    for row in table:
-        shown = json.loads(row["documents"])
-        if "oracle" in row["arm"]:
-            assert shown == [docs[int(row["query_id"][1:])]]
-    same = {(r["query_id"], r["arm"]): r["documents"] for r in table}
-    assert all(same[q, "fused"] == same[q, "fused + scenarios"] for q, _ in same)
+    docs = _documents(given)
+    shown = {(r["query_id"], r["arm"]): json.loads(r["documents"]) for r in rows(result)}
+    for query, arm in shown:
+        assert shown[query, "oracle"] == [docs[int(query[1:])]]
+        assert shown[query, arm] == shown[query, arm.removesuffix(" + scenarios")]
     with_scenarios = [t for t in contexts(texts) if "\nInformation need: " in t]
     assert 0 < len(with_scenarios) <= 2 * DOCUMENTS
 
@@ -154,42 +138,13 @@ def test_gold_that_the_index_lacks_is_counted(compare, given):
     assert by_arm(result)["oracle"]["states"]["not applicable"] == 1
 
 
-def test_an_endpoint_that_dies_midway_costs_nothing_twice(
-    compare, config, endpoint, second_endpoint, tmp_path, whole
-):
-    result, _, texts = whole
-
-    def twenty_and_gone(prompt, n):
-        if n == 20:
-            second_endpoint.stop()
-        return honest(prompt)
-
-    second_endpoint.behave = twenty_and_gone
-    once = {"attempts": 1, "concurrency": 1, "give_up_after": 2}
-    with pytest.raises(LanguageModelError, match="run the same command again"):
-        compare(chosen=config(asked={"base_url": second_endpoint.url} | once))
-    with Ledger(tmp_path / "out" / "answers.sqlite") as ledger:
-        assert ledger.counts()[State.OK] == 20
-    again = compare()
-    assert len(endpoint.requests) == len(texts) - 20
-    assert again.summary["arms"] == result.summary["arms"]
-
-
-def test_an_estimate_asks_nothing_and_is_exact_after_a_run(
-    given, config, compare, endpoint, minilm, tmp_path
-):
-    def estimated():
-        return estimate_answers(
-            given.index, given.queries, config=config(), out=tmp_path / "out",
-            answers=given.answers, qrels=given.qrels, encoder=minilm,
-        )  # fmt: skip
-
-    before = estimated()
+def test_an_estimate_asks_nothing_and_is_exact_after_a_run(compare, endpoint, tmp_path):
+    before = compare(estimate_answers)
     assert endpoint.requests == [] and not (tmp_path / "out").exists()
     compare()
     assert before["stages"]["answering"]["to_ask"] == len(contexts(endpoint.texts))
     assert not before["exact"] and before["total"]["to_ask"] >= len(endpoint.requests)
-    after = estimated()
+    after = compare(estimate_answers)
     assert after["exact"] and after["total"]["to_ask"] == 0
 
 
@@ -197,7 +152,6 @@ def test_an_estimate_asks_nothing_and_is_exact_after_a_run(
     ("change", "message"),
     [
         ({"answers": None}, r"no answer field among"),
-        ({"answers": Path("nowhere.jsonl")}, r"no such file"),
         ({"answers": {"x": "y"}}, r"no question can be asked .*answers such as 'x'"),
         ({"reasoned": {"x": "y"}}, r"no question can be asked .*reformulated queries such as 'x'"),
         ({"qrels": {"x": {"d": 1}}}, r"the judgements name none of the 10 queries"),
