@@ -17,6 +17,8 @@ SETTINGS: dict[str, Any] = {
     "activation_fn": "gelu", "no_scale_embedding": True, "dropout": 0.0,
     "encoder_normalize_before": False, "layernorm_embedding": True, "share_all_embeddings": True,
 }  # fmt: skip
+FILLER = 2
+"""Rows behind those of tokens."""
 
 
 @dataclass(frozen=True)
@@ -39,17 +41,15 @@ class Released:
         return fairseq_names(self.bart.state_dict(), self.rows)
 
 
-def make_released(
-    folder: Path, texts: list[str], *, size: int = 400, mask: bool = False, filler: int = 2
-) -> Released:
+def make_released(folder: Path, texts: list[str]) -> Released:
     """Write seal.pt, dict.txt, vocab.bpe and encoder.json of a small model of random weights.
 
-    The dictionary has the tokens in an order of its own. mask: a row for <mask> behind them.
+    The dictionary has the tokens in an order of its own.
     """
     import json
 
     folder.mkdir(parents=True, exist_ok=True)
-    vocabulary = train_vocabulary(texts, size)
+    vocabulary = train_vocabulary(texts, 400)
     model = json.loads(vocabulary._tokenizer.to_str())["model"]
     merges = [pair if isinstance(pair, list) else pair.split(" ") for pair in model["merges"]]
     lines = [" ".join(pair) for pair in merges]
@@ -57,7 +57,7 @@ def make_released(
     tokens = sorted((t for t in model["vocab"] if t not in SPECIALS), key=model["vocab"].get)
     (folder / "encoder.json").write_text(json.dumps({t: n for n, t in enumerate(tokens)}))
     order = np.random.default_rng(1).permutation(len(tokens))
-    fill = [f"madeupword{n:04} 0" for n in range(filler)]
+    fill = [f"madeupword{n:04} 0" for n in range(FILLER)]
     numbered = [*(f"{n} {1000 - i}" for i, n in enumerate(order)), *fill]
     (folder / "dict.txt").write_text("\n".join([*numbered, ""]), encoding="utf-8")
     rows = np.full(vocabulary.size, -1)
@@ -66,24 +66,23 @@ def make_released(
         rows[model["vocab"][tokens[number]]] = len(SPECIALS) + place
     bart = network(vocabulary)
     made = Released(folder, folder / "seal.pt", folder / "dict.txt", vocabulary, rows, bart)
-    save(made, made.state(), extra=filler + mask)
+    save(made, made.state())
     return made
 
 
-def save(made: Released, state: dict[str, Any], *, extra: int = 2, **more: Any) -> Path:
-    """Write the checkpoint. extra: rows behind those of tokens; more: in place of its parts."""
+def save(made: Released, state: dict[str, Any], **more: Any) -> None:
+    """Write the checkpoint. more: in place of its parts."""
     import torch
 
     def wider(weight: torch.Tensor) -> torch.Tensor:
         torch.manual_seed(3)
-        return torch.cat([weight, torch.randn(extra, weight.shape[1])])
+        return torch.cat([weight, torch.randn(FILLER, weight.shape[1])])
 
     state = {n: wider(w) if n.endswith(TOKENS) else w for n, w in state.items()}
     whole = {"model": state, "args": None, "cfg": {"model": Namespace(**SETTINGS)},
              "optimizer_history": [{"criterion_name": "LabelSmoothedCrossEntropyCriterion"}],
              "extra_state": {"epoch": 3, "val_loss": 2.5}, **more}  # fmt: skip
     torch.save(whole, made.checkpoint)
-    return made.checkpoint
 
 
 TOKENS = ("embed_tokens.weight", "output_projection.weight")

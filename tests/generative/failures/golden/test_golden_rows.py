@@ -1,6 +1,6 @@
 """Questions of twelve.json, every figure worked out by hand from docs/autopsy.md.
 
-Each new branch of a measure has its question here; test_golden_tables.py has the others' figures.
+Figures of the other questions: see test_golden_tables.py.
 
 Notation: T an n-gram of a title, Q of a pseudo-query, the others of the body; each is followed by
 its weight. "1: 2 | 3" are sums or lists over the first, second and third passage.
@@ -147,43 +147,6 @@ def test_question_4_the_positive_is_eleventh_of_twelve():
         gold_holds_answer=1, gold_terms=3, gold_adjacent=1,
     )  # fmt: skip
     assert differences(4, expected) == {}
-
-
-def test_question_6_without_answers():
-    # 1 Rainbow (correct):      rainbow forms 4, Q how does a rainbow form when the sun shines on
-    #                           falling rain 12, rainbow 2, T Rainbow 2                 sum 20
-    # 2 Double rainbow (wrong): T Double rainbow 6, rainbow 2                           sum 8
-    # 3 Refraction (correct):   sunlight 3                                              sum 3
-    expected = dict(
-        query_id="6", question="describe how a rainbow forms", passages=3,
-        # R = 2: one of the first two.
-        positives=2, r_precision=0.5, hit_1=1, hit_k=1, first_correct=1, outcome="PN",
-        answer_hit_1=None, answer_hit_k=None,
-        # 20 + 8 + 3; 2 + 6; 12. Correct: 20 + 3; 2; 12.
-        score_all=31, score_title=8, score_query=12,
-        score_correct=23, score_title_correct=2, score_query_correct=12,
-        answer_title_gain=None, answer_title_gain_correct=None,
-        title_score_correct=2.0, title_score_wrong=6.0,
-        # (10 + 1 + 1000 + 10)/4.
-        frequency_top=255.25, frequency_all=255.25, rarest_top=1,
-        # rainbow of 4 (T Rainbow is a title); words 2 + 12 + 1 + 1.
-        unigram_share=1 / 4, ngram_words=4.0,
-        # describe how a rainbow forms: all but "describe".
-        overlap=4 / 5, answer_ngram_1=None, answer_ngram_k=None,
-        dominance=0.6, ngrams_all=7, title_ngrams_all=2, query_ngrams_all=1,
-        ngrams_first=4, query_ngrams_first=1,
-        unigram_score_share=0.1, title_score_share=0.1, query_score_share=0.6,
-        # 16 tokens; rainbow (4 times) forms how does a form when the sun shines on falling rain.
-        diversity=13 / 16, title_repetition=1,
-        # rainbow forms, Q, T Rainbow, sunlight | T Double rainbow | rainbow.
-        keys_correct=4 / 6, keys_wrong=1 / 6, keys_shared=1 / 6,
-        # (4 + 12 + 2 + 3)/4; 6; (2 + 2)/2.
-        weight_correct=21 / 4, weight_wrong=6.0, weight_shared=2.0,
-        answer_outcome=None, answer_rank=None,
-        # describe rainbow forms: "A rainbow forms".
-        gold_holds_answer=None, gold_terms=2, gold_adjacent=1,
-    )  # fmt: skip
-    assert differences(6, expected) == {}
 
 
 def test_question_7_without_positives_and_without_frequencies():

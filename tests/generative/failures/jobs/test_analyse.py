@@ -11,7 +11,7 @@ from argus.errors import InputError
 from argus.generative.failures.analyse import analyse_failures as analyse
 from argus.generative.failures.analyse import estimate_verdicts
 from argus.generative.settings import FailureConfig, ReplayConfig
-from argus.llm import ChatConfig, LanguageModelError
+from argus.llm import ChatConfig
 from tests.support.failures import two_of_three, write_output
 
 
@@ -87,14 +87,6 @@ def test_a_replay_takes_so_many_questions_failed_ones_first(ready, tmp_path):
         "found": False,
         "failed": True,
     }
-
-
-def test_a_judge_out_of_reach_is_an_error(endpoint, tmp_path):
-    endpoint.behave = lambda *_: {"status": 401}
-    file = write_output(tmp_path / "seal.json", two_of_three())
-    with pytest.raises(LanguageModelError, match="401"):
-        analyse([file], llm=judge(endpoint), out=tmp_path / "out")
-    assert not (tmp_path / "out" / "summary.json").exists()
 
 
 def test_judgements_of_other_questions_are_refused(tmp_path):

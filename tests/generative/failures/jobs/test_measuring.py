@@ -33,10 +33,3 @@ def test_two_processes_measure_what_one_does_in_the_same_order(tmp_path):
     assert alone.rows == shared.rows
     assert alone.problems.listed() == shared.problems.listed()
     assert alone.problems.counts[Problem.RECORDS] == 1
-
-
-def test_rows_do_not_depend_on_the_order_of_questions(tmp_path):
-    records = many(BLOCK + 2)
-    rows = measure_output(Output("a", write_output(tmp_path / "a.json", records)), SETUP, 1).rows
-    turned = write_output(tmp_path / "b.json", records[::-1])
-    assert measure_output(Output("b", turned), SETUP, 1).rows == rows[::-1]
