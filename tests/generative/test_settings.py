@@ -7,7 +7,6 @@ from argus.generative.settings import (
     FailureConfig,
     GenerativeTuneConfig,
     Scoring,
-    ScratchSize,
 )
 
 
@@ -19,7 +18,6 @@ from argus.generative.settings import (
         (Scoring, "full_documents", 1.5, "--documents", "a whole number"),
         (ExampleConfig, "bodies", 0, "--bodies", "a whole number from 1"),
         (ExampleConfig, "validation_share", 0, "validation_share", "a number"),
-        (ScratchSize, "d_model", 100, "--d-model", "a multiple of 16"),
         (GenerativeTuneConfig, "passages", 1, "--passages", "a whole number from 2"),
         (FailureConfig, "k", 0, "--k", "a whole number from 1"),
     ],

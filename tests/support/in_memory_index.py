@@ -13,21 +13,15 @@ from argus.generative.passages import Passages
 
 
 def in_memory(
-    passages: Sequence[Sequence[int]],
-    size: int,
-    border: int,
-    *,
-    cuts: Iterable[int] = (),
-    ids: Sequence[str] | None = None,
+    passages: Sequence[Sequence[int]], size: int, border: int, *, cuts: Iterable[int] = ()
 ) -> NgramIndex:
     """Index passages (borders left out); a segment begins before each passage in `cuts`."""
-    names = ids or [str(i) for i in range(len(passages))]
     made = []
     for a, b in pairwise([0, *sorted(cuts), len(passages)]):
         if a < b:
             whole = [[border, *p] for p in passages[a:b]]
             block = Passages(
-                [*names[a:b]],
+                [str(i) for i in range(a, b)],
                 np.concatenate([np.array(p, np.int32) for p in whole]),
                 np.cumsum([0, *map(len, whole)]),
                 np.array([[1, len(p)] for p in whole], np.int32),

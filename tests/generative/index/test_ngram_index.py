@@ -20,10 +20,10 @@ from tests.support.plain_index import PlainIndex
 BORDER = 0
 
 
-def in_memory(passages, size, segments=1, ids=None):
+def in_memory(passages, size, segments=1):
     """An index over passages of tokens (borders left out), cut into so many segments."""
     cuts = np.linspace(0, len(passages), segments + 1).astype(int)[1:-1].tolist()
-    return in_memory_index.in_memory(passages, size, BORDER, cuts=cuts, ids=ids)
+    return in_memory_index.in_memory(passages, size, BORDER, cuts=cuts)
 
 
 @st.composite
