@@ -10,14 +10,11 @@ from tests.support.tasks import lines
 
 
 def collection(folder, *, queries=("q1", "q2"), corpus=("d1", "d2"), split="test"):
-    lines(
-        folder / "corpus.jsonl", *({"_id": d, "title": "", "text": f"text of {d}"} for d in corpus)
-    )
+    lines(folder / "corpus.jsonl", *({"_id": d, "text": f"text of {d}"} for d in corpus))
     lines(folder / "queries.jsonl", *({"_id": q, "text": f"about {q}"} for q in queries))
     (folder / "qrels").mkdir()
-    rows = [f"{query}\t{doc}\t1" for query, doc in zip(queries, corpus, strict=False)]
-    table = "\n".join(["query-id\tcorpus-id\tscore", *rows[:1]])
-    (folder / "qrels" / f"{split}.tsv").write_text(f"{table}\n")
+    judged = f"query-id\tcorpus-id\tscore\n{queries[0]}\t{corpus[0]}\t1\n"
+    (folder / "qrels" / f"{split}.tsv").write_text(judged)
     return folder
 
 
@@ -40,9 +37,8 @@ def test_queries_that_a_split_does_not_judge_are_left_out(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "setting", "excluded"),
-    [("arguana", "", True), ("arguana", ",identical=no", False), ("fiqa", "", False),
-     ("fiqa", ",identical=yes", True)],
-)  # fmt: skip
+    [("arguana", "", True), ("arguana", ",identical=no", False), ("fiqa", ",identical=yes", True)],
+)
 def test_a_query_that_is_a_document_may_not_find_itself(tmp_path, name, setting, excluded):
     folder = collection(tmp_path / name, queries=("d1", "q2"), corpus=("d2", "d1"))
     task = open_task(f"beir:{folder}{setting}")

@@ -28,9 +28,7 @@ def test_the_best_set_of_evidence_counts(tmp_path):
     task = open_task(kilt(tmp_path))
     run = {"q1": {"307": 3.0, "290": 2.0, "303": 1.0}, "q2": {"303": 2.0, "290": 1.0}}
     scores = task.evaluate(run)
-    assert scores.per_query["q1"] == {"Rprec": 1.0, "R@5": 1.0}
-    assert scores.per_query["q2"] == {"Rprec": 0.0, "R@5": 1.0}
-    assert scores.aggregate == {"Rprec": 0.5, "R@5": 1.0}
+    assert scores.per_query == {"q1": {"Rprec": 1.0, "R@5": 1.0}, "q2": {"Rprec": 0.0, "R@5": 1.0}}
 
 
 @pytest.mark.parametrize(
@@ -40,9 +38,7 @@ def test_the_best_set_of_evidence_counts(tmp_path):
         ("a x b c", ["a b"], 1, 0.0),  # which stands where the last of them does
         ("a x b c", ["a b"], 2, 1.0),
         ("x y a", ["a", "b"], 3, 0.5),
-        ("x y a", ["a"], 2, 0.0),
         ("a b", ["a", "a b"], 1, 0.5),  # a page may be in two sets
-        ("a b", ["a", "a b"], 2, 1.0),
         ("", ["a"], 5, 0.0),
     ],
 )

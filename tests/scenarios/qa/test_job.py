@@ -55,9 +55,8 @@ def whole(given, minilm, tmp_path_factory):
         config = QAConfig(model=ChatConfig(base_url=url, model="m"), resamples=1000, k=3)
         first = compare_answers(given.index, given.queries, config=config, out=out, **options)
         texts = list(endpoint.texts)
-        again = compare_answers(
-            given.index, given.queries, config=config, out=out, fresh=True, **options
-        )
+        options["fresh"] = True
+        again = compare_answers(given.index, given.queries, config=config, out=out, **options)
     assert len(endpoint.texts) == len(texts), "nothing is asked again"
     return first, again, texts
 
