@@ -28,9 +28,8 @@ def test_a_suite_runs_whatever_its_names_are(tmp_path: Path) -> None:
     suite.write_text(toml)
     result = run_suite(suite, out=tmp_path / "a" / "out")
     assert result.summary["cells"]["measured"] == len(ODD) ** 2
-    assert {p.name for p in tmp_path.iterdir()} == {
-        "corpus.jsonl", "queries.jsonl", "qrels", "suite.toml", "a",
-    }  # fmt: skip
+    inputs = {"corpus.jsonl", "queries.jsonl", "qrels", "suite.toml"}
+    assert {p.name for p in tmp_path.iterdir()} == {*inputs, "a"}
     table = (tmp_path / "a" / "out" / "results.md").read_text()
     rows = [line for line in table.splitlines() if line.startswith("|")]
     bars = {line.replace(r"\|", "").count("|") for line in rows}

@@ -38,34 +38,27 @@ def write(tmp_path):
 def test_a_suite_is_read(write):
     suite = write(GOOD)
     minilm, bm25 = suite.retrievers
-    assert minilm.encoder.query_prompt == "query: "
-    assert (bm25.name, bm25.remedies) == ("bm25", ("none",))
+    assert (minilm.encoder.query_prompt, suite.config.k) == ("query: ", 50)
+    assert (bm25.name, [r.name for r in suite.remedies_of(bm25)]) == ("bm25", ["none"])
     assert [remedy.name for remedy in suite.remedies] == ["none", "light blend"]
     assert suite.remedies[1].values == {"lambda": 1, "bm25": 0.3}
     assert (suite.tasks[0].name, suite.tasks[0].group) == ("cran", "old")
-    assert [r.name for r in suite.remedies_of(bm25)] == ["none"]
-    assert suite.config.k == 50
 
 
 @pytest.mark.parametrize(
     ("old", "new", "where", "words"),
     [
         ("k = 50", "kk = 50", "kk", "'k'"),
-        ("k = 50", "k = 0", "k", "from 1"),
         ("k = 50", 'k = "50"', "k", "a whole number"),
         ("k = 50", "k = 20", "measures", "k = 50"),
         ("k = 50", 'headline = "nDGC@10"', None, "nDGC@10"),
-        ("query_prompt", "query_promt", "retrievers[0].query_promt", "query_prompt"),
         ('precision = "float32"', 'precision = "float31"', "retrievers[0].precision", "float31"),
         ("bm25 = true\n", "", "retrievers[1].encoder", "one of encoder"),
         ("bm25 = true\n", 'bm25 = true\nsource = "a.py"\n', "retrievers[1].source", "Keep one"),
-        ('remedies = ["none"]', "", "retrievers[1].remedies", "light blend"),
         ('remedies = ["none"]', 'remedies = ["blend"]', "retrievers[1].remedies", "light blend"),
         ("bm25 = true", 'bm25 = true\nname = "MiniLM"', "retrievers", "stands twice"),
         ('kind = "blend"', 'kind = "blnd"', "remedies[0].kind", "'blend'"),
         ("lambda = 1", "lambda = 2", "remedies[0].lambda", "from 0 to 1"),
-        ("lambda = 1", "lamda = 1", "remedies[0].lamda", "'lambda'"),
-        ('kind = "blend"\nlambda = 1\nbm25 = 0.3', 'kind = "expand"', "remedies[0].kb", "kb"),
         (
             'kind = "blend"\nlambda = 1\nbm25 = 0.3', 'kind = "expand"\nkb = "gone.jsonl"',
             "remedies[0].kb", "gone.jsonl",

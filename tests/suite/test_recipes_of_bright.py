@@ -7,8 +7,7 @@ import pytest
 from argus.encoders.config import EncoderConfig
 from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
-from argus.scenarios import Profiled, ProfileState, Scenario, ScenarioProfile
-from argus.scenarios.files import write_profiles
+from argus.scenarios.files import read_fields, write_profiles
 from argus.suite.reproduce import reproduce
 from argus.tasks.opening import open_task
 from tests.support.sentence_models import make_model
@@ -21,7 +20,8 @@ DOMAINS = {
     "Leet.": "leetcode", "Pony": "pony", "Aops": "aops", "TheoQ.": "theoremqa_questions",
     "TheoT.": "theoremqa_theorems",
 }  # fmt: skip
-PROFILE = ScenarioProfile("About lamps", (), (Scenario("Why do moths circle a lamp?", "It says."),))
+NEED = {"information_need": "Why do moths circle a lamp?", "explanation": "It says."}
+PROFILED = read_fields("light/Phototaxis_1.txt", {"main_topic": "Lamps", "scenarios": [NEED]})
 
 
 @pytest.fixture
@@ -31,17 +31,11 @@ def data(tmp_path, monkeypatch):
     make_model(tmp_path / MODEL)
     for column, domain in DOMAINS.items():
         bright(tmp_path / "data" / "BRIGHT", name=domain)
-        document = "light/Phototaxis_1.txt"
-        profiles = [Profiled(document, ProfileState.OK, PROFILE)]
         folder = tmp_path / "data" / "spike" / column
         folder.mkdir(parents=True)
-        write_profiles(folder / "profiles.jsonl", profiles)
+        write_profiles(folder / "profiles.jsonl", [PROFILED])
     stdlib = tmp_path / "data" / "stdlib"
-    lines(stdlib / "corpus.jsonl", {"_id": "a", "text": "Tea."}, {"_id": "b", "text": "Salt."})
-    lines(stdlib / "queries.jsonl", {"_id": "q", "text": "leaves"})
-    (stdlib / "qrels").mkdir()
-    (stdlib / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\ta\t1\n")
-    write_profiles(stdlib / "profiles.jsonl", [Profiled("a", ProfileState.OK, PROFILE)])
+    lines(stdlib / "corpus.jsonl")  # nothing to measure: the cells of it fail
     return tmp_path / "data"
 
 
