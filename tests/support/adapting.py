@@ -9,7 +9,6 @@ import numpy as np
 
 from argus.data.types import Document, Qrels, Query
 from argus.encoders.protocol import unit_rows
-from argus.errors import EncodingError
 from argus.indexes.job import build_index
 from argus.scenarios.adapt import AdaptConfig
 from argus.scenarios.files import read_fields
@@ -32,20 +31,6 @@ class Turned(WordEncoder):
         vectors = self.encode_documents(texts)
         vectors[:, :5] *= -1
         return vectors
-
-
-class Deaf(Turned):
-    """Rejects what holds a word, as an endpoint does; `broken`: gives NaN for all queries."""
-
-    def __init__(self, word: str = "", *, broken: bool = False) -> None:
-        super().__init__()
-        self.word, self.broken = word, broken
-
-    def encode_queries(self, texts: Sequence[str]) -> np.ndarray:
-        if self.word and any(self.word in text.split() for text in texts):
-            raise EncodingError(f"{self.word!r} is too much", retryable=False)
-        vectors = super().encode_queries(texts)
-        return np.full_like(vectors, np.nan) if self.broken else vectors
 
 
 def _words(seed: int = 0) -> list[list[str]]:

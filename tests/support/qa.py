@@ -26,7 +26,6 @@ class Asking:
     answers: Path
     qrels: Path
     questions: list[Query]
-    references: dict[str, str]
 
 
 def asking(folder: Path, scenarios: Path, encoder) -> Asking:
@@ -44,17 +43,16 @@ def asking(folder: Path, scenarios: Path, encoder) -> Asking:
         for i, d in enumerate(documents)
     }
     questions = [Query(q, s.information_need) for q, (_, s) in held.items()]
-    references = {q: s.explanation for q, (_, s) in held.items()}
     files = {
         "queries": [{"_id": q.id, "text": q.text} for q in questions],
-        "answers": [{"query_id": q, "answer": text} for q, text in references.items()],
+        "answers": [{"query_id": q, "answer": s.explanation} for q, (_, s) in held.items()],
         "qrels": [{"query_id": q, "doc_id": doc, "score": 1} for q, (doc, _) in held.items()],
     }
     paths = {}
     for name, records in files.items():
         paths[name] = folder / f"{name}.jsonl"
         paths[name].write_text("".join(json.dumps(r) + "\n" for r in records), encoding="utf-8")
-    return Asking(folder / "index", questions=questions, references=references, **paths)
+    return Asking(folder / "index", questions=questions, **paths)
 
 
 def words(text):
@@ -72,10 +70,7 @@ def is_judging(prompt):
 
 def graded(prompt):
     """The share of the reference's words in the answer, in steps of ten."""
-    answer, reference = (
-        words(between(prompt, "STUDENT ANSWER")),
-        words(between(prompt, "REFERENCE ANSWER")),
-    )
+    answer, reference = (words(between(prompt, f"{of} ANSWER")) for of in ("STUDENT", "REFERENCE"))
     return 10 * round(10 * len(answer & reference) / len(reference))
 
 

@@ -24,11 +24,9 @@ def draw(source: Path, folder: Path, questions: int, others: int = 20) -> Path:
     return folder
 
 
-def draw_authority(
-    source: Path, folder: Path, questions: int, others: int = 60, queries: str = "queries.jsonl"
-) -> Path:
+def draw_authority(source: Path, folder: Path, questions: int, others: int) -> Path:
     """Write the first questions of a benchmark of CAR, their documents and some others."""
-    asked = read_rows(source / queries)[:questions]
+    asked = read_rows(source / "queries.jsonl")[:questions]
     needed = {id_ for row in asked for key in ("gold", "anchor") for id_ in row[key]}
     corpus = read_rows(source / "corpus.jsonl")
     documents = [row for row in corpus if row["_id"] in needed]
