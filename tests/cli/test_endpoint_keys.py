@@ -116,7 +116,6 @@ def asked(build, embedding, argus, monkeypatch):
     "words",
     [
         ("explain", "bears", "--index", "ix"),
-        ("explain", "bears", "1", "--index", "ix"),
         ("index", "add", "--index", "ix", "--corpus", "c.jsonl"),
         ("tune", "apply", "blend", "--index", "ix"),
     ],

@@ -25,15 +25,8 @@ def test_predict_says_how_many_are_at_risk_and_json_is_json(audited, tmp_path):
         {"id": "c", "label": "Nowhere", "paragraph": ""},
     ]
     entities.write_text("\n".join(map(json.dumps, rows)))
-    arguments = [
-        "research",
-        "probe",
-        "predict",
-        "--entities",
-        str(entities),
-        "--precision",
-        "float32",
-    ]
+    arguments = ["research", "probe", "predict", "--entities", str(entities)]
+    arguments += ["--precision", "float32"]
     shipped = run(app, [*arguments, "--out", str(tmp_path / "shipped")])
     assert shipped.exit_code == 0, shipped.output
     assert "1 not applicable" in shipped.output and "below 0.3 (hard to reach)" in shipped.output

@@ -7,7 +7,6 @@ import time
 import pytest
 
 from argus.data.types import View
-from argus.indexes.retriever import search_index
 from argus.indexes.views import ViewIndex
 from argus.service import searcher as module
 from argus.service.searcher import IndexSource
@@ -25,18 +24,6 @@ def changing(story, tmp_path):
 def add(path, encoder, id_="news"):
     view = View(id_, id_, "original", ADDED)
     ViewIndex.open(path).add([view], encoder.encode_documents([ADDED]))
-
-
-def test_a_warm_answer_is_what_a_cold_search_answers(story, minilm):
-    source = IndexSource(str(story / "index"))
-    questions = [QUESTION, "weak random tokens", "what was released in march"]
-    answers = source.answer(questions, 4)
-    for question, answered in zip(questions, answers, strict=True):
-        cold = search_index(question, story / "index", k=4, encoder=minilm)
-        assert [hit["id"] for hit in answered.hits] == [hit["id"] for hit in cold["results"]]
-        assert [(hit["title"], hit["text"]) for hit in answered.hits] == [
-            (hit["title"], hit["text"]) for hit in cold["results"]
-        ]
 
 
 def test_a_new_version_is_read_beside_the_one_that_answers(changing, minilm, monkeypatch):

@@ -12,25 +12,15 @@ import numpy as np
 from argus.data.types import Document, FloatArray
 from argus.stores.protocol import Metric, Records, StoreFacts
 from argus.stores.spec import StoreConfig
+from tests.support.payloads import write_payloads
 
 
 def qdrant(place: Path, documents: Sequence[Document], vectors: FloatArray) -> str:
     """Fill as LangChain does: page_content, and the rest as an object."""
-    from qdrant_client import QdrantClient, models
-
-    client = QdrantClient(path=str(place))
-    params = models.VectorParams(size=vectors.shape[1], distance=models.Distance.COSINE)
-    client.create_collection("docs", vectors_config=params)
-    points = [
-        models.PointStruct(
-            id=i, vector=v.tolist(),
-            payload={"page_content": d.text, "metadata": {"title": d.title, "key": d.id}},
-        )
-        for i, (d, v) in enumerate(zip(documents, vectors, strict=True))
-    ]  # fmt: skip
-    client.upsert("docs", points)
-    client.close()
-    return f"qdrant:{place}/docs"
+    rows = [
+        {"page_content": d.text, "metadata": {"title": d.title, "key": d.id}} for d in documents
+    ]
+    return write_payloads(place, rows, vectors)
 
 
 def chroma(place: Path, documents: Sequence[Document], vectors: FloatArray) -> str:

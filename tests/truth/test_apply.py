@@ -47,11 +47,6 @@ def judged(index):
     return ["--queries", home / "questions.jsonl", "--qrels", home / "qrels.tsv"]
 
 
-def test_nothing_is_added_that_was_not_tried(index):
-    with pytest.raises(InputError, match="nothing was tried"):
-        add(index, "blend")
-
-
 def test_a_candidate_is_added_with_the_figures_of_its_trial(index, judged):
     assert run("tune", "try", "--index", index, *judged, "--only-try").exit_code == 0
     tried = summary(index)

@@ -78,14 +78,6 @@ def test_a_repair_that_keeps_nothing_says_how_many_questions_would_tell(repaired
     assert f"about {trial['needed']:,} would tell" in output
 
 
-def test_a_blend_with_judged_questions_sets_fixed_fusions_beside_its_parts(index, tmp_path):
-    result = run("tune", "apply", "blend", "--index", index, *JUDGED, "--out", tmp_path / "o")
-    assert result.exit_code == 0, result.output
-    blend = json.loads((tmp_path / "o" / "summary.json").read_text())["blend"]
-    assert [rival["fusion"] for rival in blend["rivals"]] == FUSIONS
-    assert all(fusion in result.output for fusion in FUSIONS)
-
-
 def test_the_claimed_gain_of_the_blend_and_its_rivals_are_the_benchmarks():
     from argus.verdict.verdict import BLEND_MEASURED
 

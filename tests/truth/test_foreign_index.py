@@ -27,7 +27,6 @@ def received(build, tmp_path, embedding, monkeypatch):
 @pytest.mark.parametrize(
     "words",
     [
-        ("explain", "bears", "--index", "ix"),
         ("explain", "bears", "1", "--index", "ix"),
         ("index", "add", "--index", "ix", "--corpus", "c.jsonl"),
     ],

@@ -74,13 +74,6 @@ def test_a_gain_says_how_many_relevant_documents_have_the_remedy_and_who_chose_i
     assert "Chosen by 10 judged questions" in page(index)  # another trial does not forget it
 
 
-def test_a_remedy_that_is_added_says_how_many_relevant_documents_have_it(index, minilm):
-    result = add_scenarios(index, profiles(OWN), queries=QUESTIONS, qrels=QRELS, encoder=minilm)
-    told = "10 of 10 relevant documents have it, 10 of all 30"
-    assert any(told in line for line in result.headline())
-    assert told in html.unescape(result.report.read_text()) and told in page(index)
-
-
 def test_nothing_is_advised_by_what_was_undone(tmp_path):
     clear = [
         Document(doc, f"The handbook says of this, among much else: {need}.")

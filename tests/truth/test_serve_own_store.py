@@ -52,9 +52,3 @@ def test_why_not_and_explain_read_no_store_that_the_retriever_holds(place):
         why = client.get("/explain", params={"query": asked["q"], "id": "bees", "k": 3})
     assert page.status_code == 200 and "already accessed" not in page.text
     assert why.status_code == 200 and why.json()["standing"]["rank"] == 2
-
-
-def test_one_system_alone_has_a_page_that_says_what_to_compare_it_with(place):
-    with Client(create_app(place)) as client:
-        page = client.get("/page/-/compare", headers={"accept": "text/html"})
-    assert page.status_code == 200 and "--beside OTHER" in page.text

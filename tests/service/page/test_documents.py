@@ -29,18 +29,6 @@ def plain(folder):
     return [row | audit[row["id"]] for row in rows]
 
 
-def ids(rows):
-    return [row["id"] for row in rows]
-
-
-def cause(row):
-    if row["never_retrieved"]:
-        return "never retrieved"
-    if row["retrieved_by_own"] == 0:
-        return "not by its own words"
-    return "none found"
-
-
 @pytest.mark.parametrize("page", [1, 2, SIZE // ROWS])
 @pytest.mark.parametrize("sort", ["", "rps", "-rps", "title_rank", "-title_rank", "label"])
 def test_a_page_holds_the_rows_that_stand_there_in_order(table, plain, sort, page):
@@ -50,7 +38,7 @@ def test_a_page_holds_the_rows_that_stand_there_in_order(table, plain, sort, pag
         expected.sort(key=lambda row: row[name], reverse=sort.startswith("-"))
     start = (page - 1) * ROWS
     found, total = table.page(Filters(sort=sort, page=page))
-    assert ids(found) == [row["id"] for row in expected[start : start + ROWS]]
+    assert [row["id"] for row in found] == [row["id"] for row in expected[start : start + ROWS]]
     assert total == SIZE
 
 
@@ -59,10 +47,11 @@ def test_filters_hold_together(table, plain):
     expected = [
         row["id"]
         for row in plain
-        if "castle" in row["label"].lower() and row["band"] == "low" and cause(row) == filters.cause
-    ]
+        if "castle" in row["label"].lower() and row["band"] == "low"
+        and not row["never_retrieved"] and row["retrieved_by_own"] == 0
+    ]  # fmt: skip
     found, total = table.page(filters)
-    assert total == len(expected) and ids(found) == expected[:ROWS]
+    assert total == len(expected) and [row["id"] for row in found] == expected[:ROWS]
 
 
 @pytest.mark.parametrize("words", ["'", "%", "_", "\\", '"; DROP TABLE documents; --'])
