@@ -39,18 +39,13 @@ class Ran(NamedTuple):
     err: str
 
 
-Argus = Callable[..., Ran]
-
-
 @pytest.fixture
-def argus(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Argus:
+def argus(monkeypatch, capsys, tmp_path):
     """Run the real command line in this process, in tmp_path. What escapes main() is a bug."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")  # typer frames its messages and would break the lines
 
-    def run(*arguments: object) -> Ran:
+    def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["argus", *map(str, arguments)])
         capsys.readouterr()
         with pytest.raises(SystemExit) as stopped:
@@ -60,29 +55,6 @@ def argus(
         return Ran(stopped.value.code or 0, captured.out, captured.err)
 
     return run
-
-
-SMALL = ("--k", "2", "--pool", "5", "--precision", "float32")
-
-
-@pytest.fixture
-def refused(argus: Argus, tmp_path: Path) -> Callable[..., str]:
-    """Run an audit that must fail; return its message."""
-
-    def run(*arguments: object, corpus: Path, writes: bool = False) -> str:
-        ran = argus("research", "audit", "--corpus", corpus, "--out", "out", *SMALL, *arguments)
-        assert ran.code == 2
-        assert ran.out == ""
-        assert writes or not (tmp_path / "out").exists(), "bad input leaves no folder behind"
-        return "\n".join(line for line in ran.err.splitlines() if not line.endswith(" ..."))
-
-    return run
-
-
-@pytest.fixture
-def documents() -> list[dict[str, str]]:
-    """Return the records of the corpus."""
-    return [dict(record) for record in DOCUMENTS]
 
 
 @pytest.fixture

@@ -23,8 +23,6 @@ def test_a_log_of_another_shape_names_its_fields(tmp_path):
     with pytest.raises(InputError, match=r"no question among 'level', 'msg'.*--query-field"):
         run(path, tmp_path / "out")
     assert not (tmp_path / "out").exists()
-    with pytest.raises(InputError, match="no field 'ask'"):
-        run(path, tmp_path / "out", reading=argus.traffic.LogConfig(query_field="ask"))
 
 
 def test_half_written_lines_cost_themselves_alone(tmp_path):
