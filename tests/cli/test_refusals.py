@@ -164,7 +164,6 @@ MISTAKES = {
         "--corpus none.jsonl": "none.jsonl: no such file",
     },
     "tune": {
-        "try --index ix --apply blend": "nothing was tried",
         "list": "--index: neither --index nor --store",
         f"list --index ix --store {STORE}": "--index: --index and --store",
         "list --index ix --into x": "--into with --index",

@@ -48,6 +48,8 @@ def judged(index):
 
 
 def test_a_candidate_is_added_with_the_figures_of_its_trial(index, judged):
+    with pytest.raises(InputError, match="nothing was tried"):
+        add(index, "blend")
     assert run("tune", "try", "--index", index, *judged, "--only-try").exit_code == 0
     tried = summary(index)
     with pytest.raises(InputError, match="blend"):
