@@ -24,10 +24,10 @@ def domain(tmp_path: Path, text: str = GHSA) -> Domain:
     return load_domain(tmp_path / "rules.yaml")
 
 
-def read(tmp_path: Path, *rows: dict[str, Any], zone: str = "UTC") -> list[Record]:
+def read(tmp_path: Path, row: dict[str, Any]) -> Record:
     path = tmp_path / "records.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return domain(tmp_path, f"zone: {zone}\n{GHSA}").read(path)
+    path.write_text(json.dumps(row) + "\n")
+    return domain(tmp_path).read(path)[0]
 
 
 def test_advisories_and_release_notes_read_as_they_are(
@@ -50,10 +50,8 @@ def test_the_case_summaries_read_as_they_are(shared: Callable[[str], Path], tmp_
     records = given.read(shared("authority/scotus") / "corpus.jsonl")
     assert len(records) == 3699
     assert sum(r.time is None for r in records) == 281
-    assert sorted(str(r.time) for r in records if r.time and len(str(r.time)) == 4) == [
-        "2024",
-        "2025",
-    ]
+    years = sorted(str(r.time) for r in records if r.time and len(str(r.time)) == 4)
+    assert years == ["2024", "2025"]
     assert sum("us_cite" in r.scope for r in records) == 2638, "1,061 are null"
     assert sum("docket" in r.scope for r in records) == 3639, '60 are "None"'
     (coverage,) = cover(Authority(records, given.rules))
@@ -61,23 +59,13 @@ def test_the_case_summaries_read_as_they_are(shared: Callable[[str], Path], tmp_
 
 
 def test_columns_have_the_usual_names(tmp_path: Path) -> None:
-    (record,) = read(
-        tmp_path,
-        {
-            "doc_id": "a",
-            "type": "patch",
-            "date": "2024-03-01",
-            "published": "March 2024",
-            "scope": {"cve_id": ["CVE-1", "CVE-2", "CVE-1"], "product": " axios ", "n": 7},
-            "title": "T",
-            "body": " kept as it is ",
-            "severity": "high",
-            "metadata": {"tag": "v1"},
-        },
-    )
-    assert (record.id, record.type, record.title, record.text) == (
-        "a", "patch", "T", " kept as it is ",
-    )  # fmt: skip
+    row = {
+        "doc_id": "a", "type": "patch", "date": "2024-03-01", "published": "March 2024",
+        "scope": {"cve_id": ["CVE-1", "CVE-2", "CVE-1"], "product": " axios ", "n": 7},
+        "title": "T", "body": " as it is ", "severity": "high", "metadata": {"tag": "v1"},
+    }  # fmt: skip
+    record = read(tmp_path, row)
+    assert (record.id, record.type, record.title, record.text) == ("a", "patch", "T", " as it is ")
     assert record.scope == {"cve_id": ("CVE-1", "CVE-2"), "product": "axios", "n": "7"}
     assert record.metadata == {"severity": "high", "tag": "v1"}
     assert (str(record.time), str(record.published)) == ("2024-03-01", "March 2024")
@@ -91,16 +79,13 @@ def test_columns_have_the_usual_names(tmp_path: Path) -> None:
          "the column, or name yours with `records` in the domain file."),
         ({"id": 7, "type": "x"}, "field 'id': 7 is a number; expected a non-empty string. "
          'Write "7" in quotes'),
-        ({"id": "", "type": "x"}, "field 'id': '' is no id; expected a non-empty string"),
         ({"id": "a", "type": None}, "field 'type': None is no id"),
         ({"id": "a", "type": "x", "date": "soon"}, "line 1, field 'date': 'soon'"),
         ({"id": "a", "type": "x", "date": 20240301}, "20240301 is a number; expected a date"),
         ({"id": "a", "type": "x", "text": ["t"]}, "field 'text': ['t'] is of type list"),
         ({"id": "a", "type": "x", "entities": ["CVE-1"]}, "field 'entities': ['CVE-1']; expected "
          "an object of keys and values"),
-        ({"id": "a", "type": "x", "entities": "CVE-1"}, "field 'entities': 'CVE-1'"),
         ({"id": "a", "type": "x", "entities": {"k": {"v": 1}}}, "field 'entities.k': {'v': 1}"),
-        ({"id": "a", "type": "x", "entities": {"k": 1.5}}, "field 'entities.k': 1.5 is of type"),
     ],
 )  # fmt: skip
 def test_fields_of_another_kind_are_told(row: dict[str, Any], words: str, tmp_path: Path) -> None:

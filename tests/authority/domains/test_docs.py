@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from argus.authority.domains import Domain, load_domain
+from argus.authority.domains import load_domain
 from argus.authority.relation import Authority
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -18,40 +18,29 @@ def block(after: str, language: str) -> str:
     return found[1]
 
 
-@pytest.fixture
-def rfc(tmp_path: Path) -> tuple[Domain, Authority]:
+def test_the_code_of_the_doc_follows_obsolete_rfcs_to_those_of_today(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "rfc.yaml").write_text(block("`rfc.yaml`:", "yaml"), encoding="utf-8")
     (tmp_path / "rfcs.jsonl").write_text(block("`rfcs.jsonl`", "json"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    exec(block("What controls RFC 2616 today", "python"), names)
+    assert names["today"] == ["RFC9110", "RFC9112", "RFC9111"]
+    assert names["then"] == [f"RFC723{i}" for i in range(6)]
     domain = load_domain(tmp_path / "rfc.yaml")
-    return domain, Authority(domain.read(tmp_path / "rfcs.jsonl"), domain.rules)
+    authority = Authority(domain.read(tmp_path / "rfcs.jsonl"), domain.rules)
+    assert authority.controlling(["RFC2068"]) == names["today"]
+    links = authority.chain("RFC2068", "RFC9111")
+    assert [link.superseder for link in links] == ["RFC2616", "RFC7234", "RFC9111"]
 
 
-def test_an_obsolete_rfc_leads_to_those_of_today(
-    rfc: tuple[Domain, Authority],
-) -> None:
-    domain, authority = rfc
-    assert domain.name == "rfc"
-    assert authority.controlling(["RFC2616"]) == ["RFC9110", "RFC9112", "RFC9111"]
-    assert authority.controlling(["RFC2068"]) == ["RFC9110", "RFC9112", "RFC9111"]
-    assert authority.controlling(["RFC2818"]) == ["RFC9110"]
-    assert authority.controlling(["RFC7234"]) == ["RFC9111"]
-    assert [link.superseder for link in authority.chain("RFC2068", "RFC9111")] == [
-        "RFC2616",
-        "RFC7234",
-        "RFC9111",
-    ]
-
-
-def test_the_rules_of_the_doc_load(tmp_path: Path) -> None:
+def test_the_rules_records_and_scope_values_of_the_doc_load(tmp_path: Path) -> None:
     path = tmp_path / "rules.yaml"
     path.write_text(block("## Rules alone", "yaml"), encoding="utf-8")
     (rule,) = load_domain(path).rules
     assert (rule.superseding, rule.superseded, rule.order) == (("patch",), ("disclosure",), "type")
-
-
-def test_the_records_and_scope_values_of_the_doc_load(tmp_path: Path) -> None:
     rules = "rules:\n  - {superseding: withdrawal, superseded: withdrawal, scope: global}\n"
-    path = tmp_path / "domain.yaml"
     path.write_text(block("## Records", "yaml") + rules, encoding="utf-8")
     assert load_domain(path).shapes is not None
     scope = block("A **scope value** is", "yaml").replace("\n", "\n    ")
@@ -59,13 +48,3 @@ def test_the_records_and_scope_values_of_the_doc_load(tmp_path: Path) -> None:
     path.write_text(shape + rules, encoding="utf-8")
     (only,) = load_domain(path).shapes or ()
     assert sorted(only.scope) == ["cve", "overrules", "package", "release", "ticker"]
-
-
-def test_the_code_of_the_doc_runs(
-    rfc: tuple[Domain, Authority], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
-    exec(block("What controls RFC 2616 today", "python"), names)
-    assert names["today"] == ["RFC9110", "RFC9112", "RFC9111"]
-    assert names["then"] == [f"RFC723{i}" for i in range(6)]

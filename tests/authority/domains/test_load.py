@@ -13,15 +13,8 @@ RULE = "rules:\n  - superseding: patch\n    superseded: disclosure\n    scope: [
 
 
 def load(tmp_path: Path, text: str) -> Domain:
-    path = tmp_path / "d.yaml"
-    path.write_text(text, encoding="utf-8")
-    return load_domain(path)
-
-
-def refusal(tmp_path: Path, text: str) -> str:
-    with pytest.raises(InputError) as error:
-        load(tmp_path, text)
-    return str(error.value).removeprefix(f"{tmp_path / 'd.yaml'}")
+    (tmp_path / "d.yaml").write_text(text, encoding="utf-8")
+    return load_domain(tmp_path / "d.yaml")
 
 
 def with_rule(line: str) -> str:
@@ -43,8 +36,7 @@ rules:
   - {superseding: x, superseded: y, scope: global, order: type, confidence: 1}
   - {superseding: x, superseded: x, scope: k}
 """
-    domain = load(tmp_path, text)
-    first, second, third = domain.rules
+    first, second, third = load(tmp_path, text).rules
     assert first == Rule(
         superseding=("a", "b"),
         superseded=("c",),
@@ -66,13 +58,10 @@ rules:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", ": nothing; expected a domain with rules"),
-        ("# nothing\n", ": nothing"),
+        ("# nothing\n", ": nothing; expected a domain with rules"),
         ("- a\n", ", line 1: a list; expected a domain with rules, name, zone"),
-        ("rules\n", ", line 1: text; expected a domain with rules"),
         ("name: x\n", ", line 1: no 'rules'; expected in a domain: a list of superseding"),
         ("rules: []\n", ", line 1, field 'rules': an empty list; expected at least one entry"),
-        ("rules:\n", ", line 1, field 'rules': nothing; expected a rule with superseding"),
         ("rules: [x]\n", ", line 1, field 'rules[0]': text; expected a rule with superseding"),
         ("ruls: []\n", ", line 1, field 'ruls': unknown key 'ruls'; expected in a domain: rules, "
          "name, zone, dates, unmatched, records. Did you mean 'rules'?"),
@@ -85,40 +74,25 @@ rules:
         ("rules:\n  - {superseding: a, superseded: b}\n",
          ", line 2, field 'rules[0]': no 'scope'; expected in a rule: keys on which both agree, "
          "or the word global. Add the key."),
-        ("rules:\n  - {superseding: a, scope: [k]}\n", "field 'rules[0]': no 'superseded'"),
-        ("rules:\n  - {superseding: a, superseded: b, scope: []}\n",
-         "field 'rules[0].scope': an empty list; expected at least one entry"),
         ("rules:\n  - {superseding: a, superseded: b, scop: [k]}\n",
          "field 'rules[0].scop': unknown key 'scop'; expected in a rule: superseding, superseded, "
          "scope, name, order, condition, relation, confidence. Did you mean 'scope'?"),
-        ("rules:\n  - {superseding: [], superseded: b, scope: [k]}\n",
-         "field 'rules[0].superseding': an empty list"),
         ("rules:\n  - {superseding: a, superseded: [b, 7], scope: [k]}\n",
          "field 'rules[0].superseded[1]': a number; expected text. Quote it."),
-        ("rules:\n  - {superseding: a, superseded: {b: c}, scope: [k]}\n",
-         "field 'rules[0].superseded': a mapping; expected text"),
-        ("rules:\n  - {superseding: a, superseded: b, scope: [k, 3]}\n",
-         "field 'rules[0].scope[1]': a number; expected text"),
         ("rules:\n  - {superseding: a, superseded: b, scope: [[k]]}\n",
          "field 'rules[0].scope[0]': a list; expected text"),
         ("rules:\n  - {superseding: a, superseded: b, scope: [{superseding: k}]}\n",
          "field 'rules[0].scope[0]': no 'superseded'; expected in a scope key: the key of the"),
-        ("rules:\n  - {superseding: a, superseded: b, scope: [{superseeding: k, superseded: k}]}\n",
-         "field 'rules[0].scope[0].superseeding': unknown key 'superseeding'; expected in a scope "
-         "key: superseding, superseded. Did you mean 'superseding'?"),
         (with_rule("order: tpye"), ", line 5, field 'rules[0].order': 'tpye' is not a valid "
          "Order; expected effective, published, type, named."),
-        (with_rule("order: [type]"), "field 'rules[0].order': a list; expected text"),
         (with_rule("confidence: 1.5"), ", line 2, field 'rules[0]': rule 'patch > disclosure': "
          "confidence 1.5; expected more than 0, at most 1"),
-        (with_rule("confidence: high"), "field 'rules[0].confidence': text; expected a "
-         "number"),
+        (with_rule("confidence: high"), "field 'rules[0].confidence': text; expected a number"),
         (with_rule("confidence: .nan"), "field 'rules[0]': rule 'patch > disclosure': confidence"),
         (with_rule("condition: {status: x}"), "field 'rules[0]': rule 'patch > disclosure': "
          "condition on 'status'; expected superseding.FIELD or superseded.FIELD"),
         (with_rule("condition: {superseding.x: 1.0}"), "expected text, a whole number, true or"),
-        (with_rule("condition: [x]"), "field 'rules[0].condition': a list; expected a "
-         "mapping, key: value"),
+        (with_rule("condition: [x]"), "field 'rules[0].condition': a list; expected a mapping"),
         ("rules:\n  - {superseding: a, superseded: [b, a], scope: [k], order: type}\n",
          ", line 2, field 'rules[0]': rule 'a > b|a': type 'a' would supersede itself; expected "
          "two types, or an order by time"),
@@ -128,7 +102,9 @@ rules:
 def test_what_is_wrong_with_a_domain_or_a_rule_is_told(
     text: str, words: str, tmp_path: Path
 ) -> None:
-    assert words in refusal(tmp_path, text)
+    with pytest.raises(InputError) as error:
+        load(tmp_path, text)
+    assert words in str(error.value).removeprefix(f"{tmp_path / 'd.yaml'}")
 
 
 def test_rules_are_a_file_of_a_size_that_a_person_wrote(tmp_path):

@@ -13,11 +13,11 @@ from argus.errors import InputError
 RULES = "rules: [{superseding: a, superseded: b, scope: global}]\n"
 
 
-def read(tmp_path: Path, records: str, *rows: dict[str, Any], **options: int) -> list[Record]:
+def read(tmp_path: Path, records: str, *rows: dict[str, Any]) -> list[Record]:
     (tmp_path / "d.yaml").write_text(f"{records.strip()}\n{RULES}")
     path = tmp_path / "x.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return load_domain(tmp_path / "d.yaml").read(path, **options)
+    return load_domain(tmp_path / "d.yaml").read(path)
 
 
 def one(tmp_path: Path, shape: str, row: dict[str, Any]) -> Record:
@@ -30,7 +30,6 @@ def one(tmp_path: Path, shape: str, row: dict[str, Any]) -> Record:
 @pytest.mark.parametrize(
     ("test", "row", "matches"),
     [
-        ("{exists: true}", {"p": "x"}, True),
         ("{exists: true}", {"p": 0}, True),
         ("{exists: true}", {"p": False}, True),
         ("{exists: true}", {"p": ""}, False),
@@ -46,7 +45,6 @@ def one(tmp_path: Path, shape: str, row: dict[str, Any]) -> Record:
         ("{equals: 'true'}", {"p": True}, False),
         ("{equals: 7}", {"p": 7}, True),
         ("{equals: [x, y]}", {"p": "y"}, True),
-        ("{equals: [x, y]}", {}, False),
     ],
 )
 def test_the_tests_of_when(test: str, row: dict[str, Any], matches: bool, tmp_path: Path) -> None:
@@ -106,16 +104,12 @@ def test_scope_values_are_found_taken_out_and_put_together(tmp_path: Path) -> No
         ("", {"id": None}, "line 1, field 'id': 0 values at 'id', among 'id'; expected one id"),
         ("", {"id": ["a", "b"]}, "field 'id': ['a', 'b'] is of type list; expected one text. Write "
          "the path as 'id[]'."),
-        ("", {"id": 1.5}, "field 'id': 1.5 is of type float"),
         ("time: t", {"t": "soon"}, "line 1, field 't': 'soon' (Invalid"),
-        ("time: t", {"t": 20240301}, "20240301 is a number"),
-        ("time: t", {"t": ["2024"]}, "field 't': ['2024']"),
         ("title: t", {"t": ["x"]}, "Write the path as 't[]'"),
         ("text: t", {"t": {"x": 1}}, "field 't': {'x': 1} is of type dict; expected text"),
         ("scope: {k: t}", {"t": ["x"]}, "field 't': ['x'] is of type list; expected one text. "
          "Write the path as 't[]'."),
         ("scope: {k: t}", {"t": True}, "True is of type bool"),
-        ("scope: {k: {path: t, pattern: x}}", {"t": 1.5}, "1.5 is of type float"),
         ("scope: {k: {path: 't[]', template: '{.n}'}}", {"t": ["x"]},
          "field 'n': 'x'; expected an object with 'n'. Check the template's path."),
         ("scope: {k: t.u}", {"t": [{"u": 1}]}, "Write the path as 't[].u'"),
