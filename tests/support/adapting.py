@@ -33,19 +33,19 @@ class Turned(WordEncoder):
         return vectors
 
 
-def _words(seed: int = 0) -> list[list[str]]:
-    rng = np.random.default_rng(seed)
+def _words() -> list[list[str]]:
+    rng = np.random.default_rng(0)
     return [[f"w{w}" for w in rng.choice(VOCABULARY, LENGTH, replace=False)] for _ in range(N)]
 
 
 DOCUMENTS = [Document(f"d{i:03}", " ".join(words)) for i, words in enumerate(_words())]
 
 
-def needs_of(documents: Sequence[Document], *, shift: int = 0) -> dict[str, Profiled]:
-    """Return two needs of each document, of four of its words; `shift`: of another document's."""
+def needs_of(documents: Sequence[Document]) -> dict[str, Profiled]:
+    """Return two needs of each document, of four of its words."""
     profiles = {}
-    for i, document in enumerate(documents):
-        words = documents[(i + shift) % len(documents)].text.split()
+    for document in documents:
+        words = document.text.split()
         scenarios = [
             {"information_need": " ".join(part), "explanation": f"It says {part[0]}."}
             for part in (words[:4], words[2:])
@@ -56,7 +56,6 @@ def needs_of(documents: Sequence[Document], *, shift: int = 0) -> dict[str, Prof
 
 
 NEEDS = needs_of(DOCUMENTS[:100])
-"""Of others: there is nothing to learn from them."""
 QUESTIONS = [Query(f"q{i}", " ".join(d.text.split()[1:5])) for i, d in enumerate(DOCUMENTS[100:])]
 JUDGED: Qrels = {f"q{i}": {d.id: 1} for i, d in enumerate(DOCUMENTS[100:])}
 """Of documents without needs."""

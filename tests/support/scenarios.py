@@ -3,6 +3,7 @@
 import json
 
 from argus.data.types import Document
+from argus.scenarios import Profiled, ProfileState, Scenario, ScenarioProfile
 
 DOCUMENTS = [
     Document("queue", "A list-like sequence with fast appends and pops near either end."),
@@ -30,6 +31,17 @@ def profile(text, n=2):
             for i in range(1, n + 1)
         ],
     }
+
+
+def profiles_of(needs):
+    """Profiles of documents by their needs."""
+    return {
+        doc: Profiled(
+            doc, ProfileState.OK,
+            ScenarioProfile(f"On {doc}", (), tuple(Scenario(n, f"It says so: {n}") for n in own)),
+        )
+        for doc, own in needs.items()
+    }  # fmt: skip
 
 
 def shown(prompt):

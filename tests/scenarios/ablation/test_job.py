@@ -10,11 +10,12 @@ from argus.encoders.store import EmbeddingStore
 from argus.errors import ArgusError
 from argus.indexes.snapshot import Snapshot
 from argus.measures import evaluate
-from argus.scenarios import Component, Profiled, ProfileState, Scenario, ScenarioProfile
+from argus.scenarios import Component, Profiled, ProfileState
 from argus.scenarios.ablation.findings import AblateConfig
 from argus.scenarios.ablation.job import ablate_scenarios
 from argus.scenarios.expansions import Baseline, Expansion, expanded
 from argus.scenarios.files import scenario_views
+from tests.support.scenarios import profiles_of
 from tests.support.tasks import lines
 
 TEXTS = {
@@ -47,14 +48,8 @@ QRELS = {f"q{i}": {doc: 1} for i, doc in enumerate(QUESTIONS.values())}
 CONFIG = AblateConfig(weights=(0.0, 0.5, 0.7, 1.0), resamples=1000, placebos=2)
 
 
-def profiled(doc_id, needs):
-    scenarios = tuple(Scenario(need, f"It tells {need}.") for need in needs)
-    return Profiled(doc_id, ProfileState.OK, ScenarioProfile(f"About {doc_id}", (), scenarios))
-
-
-PROFILES = {doc_id: profiled(doc_id, needs) for doc_id, needs in NEEDS.items()} | {
-    "rain": Profiled("rain", ProfileState.FAILED, None, "cut off"),
-    "elsewhere": profiled("elsewhere", ["something else"]),
+PROFILES = profiles_of(NEEDS | {"elsewhere": ["something else"]}) | {
+    "rain": Profiled("rain", ProfileState.FAILED, None, "cut off")
 }
 EXPANSIONS = {d: Expansion(d, tuple(NEEDS[d]), f"This is about {d}.") for d in ("swim", "ferry")}
 

@@ -8,10 +8,11 @@ from argus.encoders import Embedded
 from argus.indexes.snapshot import Snapshot
 from argus.scenarios.ablation.grid import Cell, Documents, ScenarioTexts
 from argus.scenarios.config import WEIGHTS
-from argus.scenarios.files import read_fields, scenario_views
+from argus.scenarios.files import scenario_views
 from argus.scenarios.needs.ranks import NeedVectors
 from argus.scenarios.profile import Component, needs
 from argus.scenarios.remedy import best_of, choose, cross_chosen
+from tests.support.scenarios import profiles_of
 
 A, B = Cell(Component.M, 0.0), Cell(Component.I, 0.5)
 
@@ -43,11 +44,7 @@ def test_each_half_is_told_by_what_the_other_half_chose():
 @pytest.fixture
 def vectors():
     rng = np.random.default_rng(4)
-    pairs = {f"d{d}": {f"need {d}.{i}": f"says {d}.{i}" for i in (1, 2)} for d in range(5)}
-    profiles = {
-        d: read_fields(d, {"main_topic": f"topic {d}", "scenarios": own})
-        for d, own in pairs.items()
-    }
+    profiles = profiles_of({f"d{d}": [f"need {d}.1", f"need {d}.2"] for d in range(5)})
     texts = sorted({v.text for c in Component for v in scenario_views(profiles.values(), c)})
     asked = needs(profiles)
     documents = Documents([f"d{d}" for d in range(8)], unit(rng.normal(size=(8, 6))), profiles)

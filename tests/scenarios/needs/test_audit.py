@@ -7,7 +7,8 @@ from argus.encoders import Encoder
 from argus.errors import EncodingError, InputError
 from argus.scenarios.config import NeedsConfig
 from argus.scenarios.needs.audit import audit_needs
-from argus.scenarios.profile import Component, Profiled, ProfileState, Scenario, ScenarioProfile
+from argus.scenarios.profile import Component, Profiled, ProfileState
+from tests.support.scenarios import profiles_of
 
 BREAD = Document("bread", "Sourdough rises slowly all night long in a bowl.", "Bread")
 TIDES = Document("tides", "The moon pulls the oceans twice a day.", "Tides")
@@ -24,22 +25,17 @@ DOCUMENTS = [
 ]
 
 
-def profiled(doc_id, topic, *needs):
-    scenarios = tuple(Scenario(need, f"The document says so: {need}") for need in needs)
-    return Profiled(doc_id, ProfileState.OK, ScenarioProfile(topic, (), scenarios))
-
-
-PROFILES = {
-    p.doc_id: p
-    for p in (
-        profiled("bread", "Baking", "how dough is left to rise", "a bowl for the kitchen"),
-        profiled("tides", "The sea", "why the water in a harbour falls"),
-        profiled("copy", "A board game", "how a chess piece moves", "games with a king"),
-        profiled("empty", "Nothing", "an empty page"),
-        profiled("elsewhere", "Not here", "a document of another corpus"),
-        Profiled("noise", ProfileState.NOISE, reason="nobody needs it"),
-        Profiled("broken", ProfileState.FAILED, reason="the answer was cut"),
-    )
+PROFILES = profiles_of(
+    {
+        "bread": ["how dough is left to rise", "a bowl for the kitchen"],
+        "tides": ["why the water in a harbour falls"],
+        "copy": ["how a chess piece moves", "games with a king"],
+        "empty": ["an empty page"],
+        "elsewhere": ["a document of another corpus"],
+    }
+) | {
+    "noise": Profiled("noise", ProfileState.NOISE, reason="nobody needs it"),
+    "broken": Profiled("broken", ProfileState.FAILED, reason="the answer was cut"),
 }
 CONFIG = NeedsConfig(components=tuple(Component), weights=(0.7, 0.5), k=2)
 
@@ -132,7 +128,7 @@ class Picky:
 
 
 def test_what_cannot_be_embedded_failed(minilm, tmp_path):
-    refused = ("how dough", "why the water", "xx yy", "The document says so: games")
+    refused = ("how dough", "why the water", "xx yy", "It says so: games")
     encoder = Picky(minilm, lambda text: any(part in text for part in refused))
     result = audit_needs(DOCUMENTS, PROFILES, out=tmp_path, encoder=encoder, config=CONFIG)
     found = {id_: (r["state"], r["reason"]) for id_, r in rows(result.table, "id").items()}
@@ -145,9 +141,8 @@ def test_what_cannot_be_embedded_failed(minilm, tmp_path):
 
 
 def test_profiles_of_another_corpus_are_named(minilm, tmp_path):
-    other = {"zz": profiled("zz", "t", "n")}
     with pytest.raises(InputError, match="1 profiles, none of them of a document of the corpus"):
-        audit_needs(DOCUMENTS, other, out=tmp_path / "out", encoder=minilm)
+        audit_needs(DOCUMENTS, profiles_of({"zz": ["n"]}), out=tmp_path / "out", encoder=minilm)
     assert not (tmp_path / "out").exists()
 
 

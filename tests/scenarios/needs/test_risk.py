@@ -8,37 +8,24 @@ from argus.data.types import Document, Query
 from argus.errors import InputError
 from argus.scenarios.config import NeedsConfig
 from argus.scenarios.needs.audit import audit_needs
-from argus.scenarios.profile import Profiled, ProfileState, Scenario, ScenarioProfile
 from argus.scenarios.profiles import draw
 from argus.verdict import read_verdict
+from tests.support.scenarios import profiles_of
 from tests.support.word_encoder import WordEncoder
 
 CONFIG = NeedsConfig(k=2)
-
-
-def profiled(doc_id, *needs):
-    scenarios = tuple(Scenario(need, f"It says so: {need}") for need in needs)
-    return Profiled(doc_id, ProfileState.OK, ScenarioProfile(f"on {doc_id}", (), scenarios))
-
-
-def documents(**texts):
-    return [
-        Document(id_, text, "", {"source": id_.partition("_")[0]}) for id_, text in texts.items()
-    ]
-
-
-CHUNKS = documents(
-    tea_1="green leaf steeped", tea_2="kettle boiling water", cup_1="china porcelain cup",
-    cup_2="handle of a cup", sea_1="salt water wave", sea_2="tide and moon",
-)  # fmt: skip
-PROFILES = {
-    p.doc_id: p
-    for p in (
-        profiled("tea_1", "kettle boiling water", "moon tide"),
-        profiled("cup_2", "china porcelain"),
-        profiled("sea_1", "salt wave"),
-    )
-}
+TEXTS = {
+    "tea_1": "green leaf steeped", "tea_2": "kettle boiling water", "cup_1": "china porcelain cup",
+    "cup_2": "handle of a cup", "sea_1": "salt water wave", "sea_2": "tide and moon",
+}  # fmt: skip
+CHUNKS = [Document(id_, text, "", {"source": id_[:3]}) for id_, text in TEXTS.items()]
+PROFILES = profiles_of(
+    {
+        "tea_1": ["kettle boiling water", "moon tide"],
+        "cup_2": ["china porcelain"],
+        "sea_1": ["salt wave"],
+    }
+)
 
 
 def test_chunks_are_folded_to_their_documents(tmp_path):
@@ -71,7 +58,7 @@ def test_the_risk_is_compared_with_judged_questions(tmp_path):
     """Odd documents are found by their needs and their questions, even ones by neither."""
     many = [Document(f"d{i:02}", f"name{i} filler") for i in range(24)]
     words = [f"name{i}" if i % 2 else f"name{(i + 1) % 24}" for i in range(24)]
-    profiles = {d.id: profiled(d.id, word) for d, word in zip(many, words, strict=True)}
+    profiles = profiles_of({d.id: [word] for d, word in zip(many, words, strict=True)})
     questions = [Query(f"q{i}", words[i]) for i in range(24)]
     qrels = {f"q{i}": {f"d{i:02}": 1} for i in range(24)}
     config, encoder = NeedsConfig(k=1), WordEncoder()

@@ -8,23 +8,20 @@ from argus.data import Document
 from argus.errors import ArgusError
 from argus.scenarios.config import NeedsConfig
 from argus.scenarios.needs.audit import audit_needs
-from argus.scenarios.profile import Profiled, ProfileState, Scenario, ScenarioProfile
+from tests.support.scenarios import profiles_of
 
 TEXTS = {
     "bread": "Sourdough rises slowly in a bowl", "tides": "The moon pulls the oceans",
     "chess": "Bishops move along diagonals", "noise": "xx yy",
 }  # fmt: skip
 DOCUMENTS = [Document(id_, text, id_.title()) for id_, text in TEXTS.items()]
-NEEDS = {
-    "bread": ["how Sourdough rises", "a bowl for the kitchen"],
-    "tides": ["why the harbour falls dry", "oceans and the moon"],
-    "chess": ["games with a king"],
-}
-PROFILES = {
-    id_: Profiled(id_, ProfileState.OK,
-                  ScenarioProfile(id_, (), tuple(Scenario(n, f"It is so: {n}") for n in needs)))
-    for id_, needs in NEEDS.items()
-}  # fmt: skip
+PROFILES = profiles_of(
+    {
+        "bread": ["how Sourdough rises", "a bowl for the kitchen"],
+        "tides": ["why the harbour falls dry", "oceans and the moon"],
+        "chess": ["games with a king"],
+    }
+)
 CONFIG = NeedsConfig(k=2)
 
 

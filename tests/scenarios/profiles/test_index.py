@@ -8,10 +8,10 @@ from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
 from argus.indexes.views import ViewIndex
 from argus.remedies.undo import list_remedies, rollback
-from argus.scenarios.files import read_fields
 from argus.scenarios.profile import Component, Profiled, ProfileState
 from argus.scenarios.remedy import add_scenarios
 from tests.support.results import shown
+from tests.support.scenarios import profiles_of
 
 TEXTS = {
     "deque": "A list-like sequence with fast appends and pops near either end.",
@@ -22,23 +22,19 @@ TEXTS = {
 QUESTION = "keep only the last lines of a log"
 
 
-def written(**needs):
-    pairs = {d: {need: f"For {need}." for need in own} for d, own in needs.items()}
-    return {
-        d: read_fields(d, {"main_topic": f"{d}: {needs[d][0]}", "scenarios": own})
-        for d, own in pairs.items()
+PROFILES = profiles_of(
+    {
+        "deque": ["keeping only the last n lines of a growing log file"],
+        "bisect": ["inserting into a list that must stay sorted"],
+        "elsewhere": ["a document of another index"],
     }
-
-
-PROFILES = written(
-    deque=["keeping only the last n lines of a growing log file"],
-    bisect=["inserting into a list that must stay sorted"],
-    elsewhere=["a document of another index"],
 ) | {"heapq": Profiled("heapq", ProfileState.FAILED, reason="cut off")}
-TWO_EACH = written(
-    deque=["keep the last lines of a log", "undo the latest steps of an editor"],
-    heapq=["always serve the most urgent job", "merge sorted files"],
-    bisect=["insert into a sorted list", "find a grade for a score"],
+TWO_EACH = profiles_of(
+    {
+        "deque": ["keep the last lines of a log", "undo the latest steps of an editor"],
+        "heapq": ["always serve the most urgent job", "merge sorted files"],
+        "bisect": ["insert into a sorted list", "find a grade for a score"],
+    }
 )
 
 
