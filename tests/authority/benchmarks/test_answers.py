@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from argus.authority.benchmarks.judging import (
     BLOCKED,
     CLEARED,
@@ -32,14 +30,12 @@ ADDED = event("added", "WatchlistAdded", 2, ticker="XYZ")
 REMOVED = event("removed", "WatchlistRemoved", 3, ticker="XYZ")
 
 
-def read(served: list[Record], corpus: list[Record] | None = None) -> str:
-    authority = Authority(served if corpus is None else corpus, TRADING)
-    return answer_of([record.id for record in served], SCOPE, authority)
+def read(*served: Record) -> str:
+    return answer_of([record.id for record in served], SCOPE, Authority(served, TRADING))
 
 
-@pytest.mark.parametrize(
-    ("active", "answer"),
-    [
+def test_the_priority_is_that_of_appendix_c() -> None:
+    for active, answer in (
         ([EXEMPT, BLACKOUT, CLEARANCE, LIFTED], EXCEPTION),
         ([BLACKOUT, CLEARANCE, LIFTED], BLOCKED),
         ([ADDED, CLEARANCE], BLOCKED),
@@ -47,15 +43,12 @@ def read(served: list[Record], corpus: list[Record] | None = None) -> str:
         ([LIFTED, REMOVED], NO_CLEARANCE),
         ([REMOVED], REVIEW),
         ([], NO_EVIDENCE),
-    ],
-)
-def test_the_priority_is_that_of_appendix_c(active: list[Record], answer: str) -> None:
-    assert derive(active) == answer
-    assert derive(active[::-1]) == answer
+    ):
+        assert derive(active) == derive(active[::-1]) == answer
 
 
 def test_a_reader_drops_what_another_served_document_supersedes() -> None:
-    assert read([CLEARANCE]) == CLEARED
-    assert read([CLEARANCE, BLACKOUT]) == BLOCKED
-    assert read([BLACKOUT, CLEARANCE, LIFTED]) == NO_CLEARANCE
-    assert read([EXEMPT, BLACKOUT]) == EXCEPTION
+    assert read(CLEARANCE) == CLEARED
+    assert read(CLEARANCE, BLACKOUT) == BLOCKED
+    assert read(BLACKOUT, CLEARANCE, LIFTED) == NO_CLEARANCE
+    assert read(EXEMPT, BLACKOUT) == EXCEPTION

@@ -27,71 +27,34 @@ def bench(small: None) -> Benchmark:
     return make_finsuperqa(seed=7)
 
 
-@pytest.fixture(scope="module")
-def contaminated(small: None) -> Benchmark:
-    return make_finsuperqa(seed=7, contaminated=True)
-
-
-@pytest.fixture(scope="module")
-def records(bench: Benchmark) -> dict[str, Record]:
-    return {record.id: record for record in bench.records}
-
-
-@pytest.fixture(scope="module")
-def authority(bench: Benchmark) -> Authority:
-    return Authority(bench.records, bench.rules)
-
-
-def test_one_seed_gives_one_benchmark_and_another_another(bench: Benchmark) -> None:
+def test_rules_alone_lead_from_each_anchor_to_gold_and_answer(
+    small: None, bench: Benchmark
+) -> None:
     assert make_finsuperqa(seed=7) == bench
     other = make_finsuperqa(seed=8)
     assert other.records != bench.records
     assert [q.text for q in other.questions] != [q.text for q in bench.questions]
-
-
-def test_the_rules_alone_lead_from_each_anchor_to_its_gold(
-    bench: Benchmark, authority: Authority
-) -> None:
+    records = {record.id: record for record in bench.records}
+    authority = Authority(bench.records, bench.rules)
+    given = Authority(bench.records, (), bench.edges)
     for question in bench.questions:
         assert authority.closure(question.anchor) == list(question.chain)
         assert authority.controlling(question.anchor) == list(question.gold)
-
-
-def test_answers_follow_from_the_gold_chain(bench: Benchmark, authority: Authority) -> None:
-    for question in bench.questions:
-        assert answer_of(question.chain, question.scope, authority) == question.answer
-        assert answer_of(question.gold, question.scope, authority) == question.answer
-    assert {q.answer for q in bench.questions} == {REVIEW, *(answer for answer, _ in PRIORITY)}
-
-
-def test_what_supersedes_shares_no_word_with_its_question(
-    bench: Benchmark, records: dict[str, Record]
-) -> None:
-    for question in bench.questions:
-        for id_ in question.chain[1:]:
-            assert not set(query_words(question.text)) & set(words(records[id_].text))
-
-
-def test_gold_edges_are_those_of_the_rules(bench: Benchmark, authority: Authority) -> None:
-    given = Authority(bench.records, (), bench.edges)
-    for question in bench.questions:
         assert set(given.closure(question.anchor)) == set(question.chain)
+        for ids in (question.chain, question.gold):
+            assert answer_of(ids, question.scope, authority) == question.answer
+        for id_ in question.chain[1:]:  # what supersedes shares no word with its question
+            assert not set(query_words(question.text)) & set(words(records[id_].text))
+    assert {q.answer for q in bench.questions} == {REVIEW, *(answer for answer, _ in PRIORITY)}
     assert {edge.rule for edge in bench.edges} == {rule.name for rule in TRADING}
 
 
-def test_contamination_keeps_questions_gold_kinds_and_times(
-    bench: Benchmark, contaminated: Benchmark
-) -> None:
-    assert contaminated.questions == bench.questions
-    assert contaminated.edges == bench.edges
-    assert [(r.id, r.type, r.time, r.metadata) for r in contaminated.records] == [
-        (r.id, r.type, r.time, r.metadata) for r in bench.records
-    ]
-
-
-def test_rules_withstand_contamination_better_than_time(
-    bench: Benchmark, contaminated: Benchmark
-) -> None:
+def test_rules_withstand_contamination_better_than_time(small: None, bench: Benchmark) -> None:
+    contaminated = make_finsuperqa(seed=7, contaminated=True)
+    assert (contaminated.questions, contaminated.edges) == (bench.questions, bench.edges)
+    for made, plain in zip(contaminated.records, bench.records, strict=True):
+        assert (made.id, made.type, made.time) == (plain.id, plain.type, plain.time)
+        assert made.metadata == plain.metadata
     authority = Authority(contaminated.records, contaminated.rules)
     by_ticker: dict[str, list[Record]] = {}
     for record in contaminated.records:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from argus.authority.benchmarks import makers
 from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.benchmarks.judging import Judge, Outcome, score, summarise
@@ -13,34 +11,25 @@ from argus.authority.benchmarks.systems import SYSTEMS, Bench
 from argus.authority.rules import Edge, Record
 from argus.data.types import State
 
-QUESTIONS = [
-    Question("q1", "a?", ("a2",), ("a1",), ("a1", "a2"), hop="T1"),
-    Question("q2", "b?", ("b2",), ("b1",), ("b1", "b2"), hop="T1"),
-    Question("q3", "c?", ("c1",), ("c1",), ("c1",), hop="T0"),
-]
-TINY = Benchmark(
-    "tiny",
-    [Record(id_, "note") for id_ in ("a1", "a2", "b1", "b2", "c1")],
-    QUESTIONS,
-    [Edge("a2", "a1"), Edge("b2", "b1")],
-)
-
 
 def test_a_failed_question_is_counted_and_no_zero() -> None:
+    questions = [
+        Question("q1", "a?", ("a2",), ("a1",), ("a1", "a2"), hop="T1"),
+        Question("q2", "b?", ("b2",), ("b1",), ("b1", "b2"), hop="T1"),
+        Question("q3", "c?", ("c1",), ("c1",), ("c1",), hop="T0"),
+    ]
+    records = [Record(id_, "note") for id_ in ("a1", "a2", "b1", "b2", "c1")]
+    tiny = Benchmark("tiny", records, questions, [Edge("a2", "a1"), Edge("b2", "b1")])
     outcomes = {
         "q1": Outcome(("a2", "a1")),
         "q2": Outcome(failure="raised ValueError: no"),
         "q3": Outcome(("a1",)),
     }
-    scored = score(TINY, outcomes, Judge(TINY), k=5)
+    scored = score(tiny, outcomes, Judge(tiny), k=5)
     found = summarise(scored)
     assert [s.state for s in scored] == [State.MEASURED, State.FAILED, State.MEASURED]
-    assert found["questions"] == {
-        "total": 3,
-        "measured": 2,
-        "failed": 1,
-        "reasons": {"raised ValueError: no": 1},
-    }
+    reasons = {"raised ValueError: no": 1}
+    assert found["questions"] == {"total": 3, "measured": 2, "failed": 1, "reasons": reasons}
     assert (found["overall"]["tca"]["value"], found["overall"]["tca"]["n"]) == (0.5, 2)
     assert (found["hops"]["T1"]["tca"]["value"], found["hops"]["T1"]["tca"]["n"]) == (1.0, 1)
     assert found["hops"]["T0"]["tca"]["value"] == 0.0
@@ -48,40 +37,21 @@ def test_a_failed_question_is_counted_and_no_zero() -> None:
     assert found["factors"] is None and found["anchor_recall_at"] == {}
 
 
-@pytest.fixture(scope="module")
-def finance() -> Benchmark:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(makers, "PAIRS", 120)
-        return makers.make_finsuperqa(seed=3)
-
-
-@pytest.fixture(scope="module")
-def by_system(finance):
-    bench = Bench(finance, k=5)
-    judge = Judge(finance)
-    names = ("bm25", "tfidf", "probe", "latest-okapi", "two-stage-bm25", "oracle")
-    found = {}
-    for name in names:
+def test_two_stages_get_right_what_relevance_alone_cannot(monkeypatch) -> None:
+    monkeypatch.setattr(makers, "PAIRS", 120)
+    finance = makers.make_finsuperqa(seed=3)
+    bench, judge, by_system = Bench(finance, k=5), Judge(finance), {}
+    unanswered = replace(finance, questions=[replace(q, answer="") for q in finance.questions])
+    by_conditions = Judge(unanswered)
+    for name in ("bm25", "tfidf", "probe", "latest-okapi", "two-stage-bm25", "oracle"):
         system = SYSTEMS[name]
         closure = system.closure(bench)
-        found[name] = score(finance, system.run(bench), judge, k=5, closure=closure)
-    return found
-
-
-def test_tca_by_theorem_4_is_tca_by_answers_on_finsuperqa(finance, by_system) -> None:
-    unanswered = replace(finance, questions=[replace(q, answer="") for q in finance.questions])
-    judge = Judge(unanswered)
-    compared = 0
-    for scored in by_system.values():
+        scored = score(finance, system.run(bench), judge, k=5, closure=closure)
         for question, one in zip(unanswered.questions, scored, strict=True):
             assert one.figures is not None
-            by_conditions = judge.figures(question, one.outcome.documents[:5])
-            assert by_conditions.tca is one.figures.tca, (question, one.outcome.documents)
-            compared += 1
-    assert compared == 6 * 120
-
-
-def test_two_stages_get_right_what_relevance_alone_cannot(by_system) -> None:
+            found = by_conditions.figures(question, one.outcome.documents[:5])
+            assert found.tca is one.figures.tca, (question, one.outcome.documents)
+        by_system[name] = scored
     for name in ("bm25", "tfidf"):
         hops = summarise(by_system[name])["hops"]
         assert hops["T1"]["tca"]["value"] == hops["T2"]["tca"]["value"] == 0, name
