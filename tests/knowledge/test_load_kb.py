@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +24,6 @@ from argus.remedies.config import ReferenceConfig
 from argus.remedies.reference import read_passages
 from tests.support.kb import PARAGRAPHS, write_kb
 
-ENTITIES = [Entity(id_, *texts) for id_, texts in PARAGRAPHS.items()]
-
 
 @pytest.fixture
 def kb(tmp_path: Path) -> Path:
@@ -38,23 +37,13 @@ def pairs(base: KnowledgeBase) -> set[tuple[str, str]]:
     return {(i, j) for i, j in related if i < j}
 
 
-def error_of(kb: Path, relations: str | Path, **source: object) -> str:
-    with pytest.raises(InputError) as caught:
-        read_knowledge(open_corpus(kb), KnowledgeSource(relations=relations, **source))
-    return str(caught.value)
-
-
 @pytest.mark.parametrize("name", ["", "kb.json"])
 def test_a_knowledge_base_brings_its_entities_and_relations(kb: Path, name: str) -> None:
     knowledge = read_knowledge(open_corpus(kb / name), KnowledgeSource())
-    base, relations = knowledge.base, knowledge.relations
-    assert isinstance(base.entities, ArrowEntities)
-    assert list(base.entities) == ENTITIES
-    assert relations == "wikidata"
+    base = knowledge.base
+    assert list(base.entities) == [Entity(id_, *texts) for id_, texts in PARAGRAPHS.items()]
+    assert (knowledge.relations, base.relations.triples, base.targets) == ("wikidata", 3, None)
     assert pairs(base) == {("Q1", "Q2"), ("Q2", "Q3"), ("Q2", "Q4")}
-    assert base.relations.triples == 3
-    assert base.targets is None
-    assert base.index == {id_: i for i, id_ in enumerate(PARAGRAPHS)}
 
 
 @pytest.mark.parametrize(
@@ -74,36 +63,25 @@ def test_relations_may_be_of_another_source(
 
 
 def test_a_source_that_a_kb_lacks_is_refused_with_those_it_has(kb: Path, tmp_path: Path) -> None:
-    assert error_of(kb, "triples") == (
-        f"{kb}: 'triples' is neither a file nor a source of its relations; expected wikidata (3), "
-        "hyperlink (2); all; or mentions. Choose another with --relations."
-    )
-    assert error_of(kb, "wikidta").startswith(f"{kb}: 'wikidta' is neither a file nor a source")
     bare = Path(write_kb(tmp_path / "bare", relations=[], graph="mentions"))
-    assert "expected mentions: it has no other. Choose" in error_of(bare, "all")
+    for folder, name, says in (
+        (kb, "triples", f"{kb}: 'triples' is neither a file nor a source of its relations; expected"
+         " wikidata (3), hyperlink (2); all; or mentions. Choose another with --relations."),
+        (bare, "all", "expected mentions: it has no other. Choose"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=re.escape(says)):
+            read_knowledge(open_corpus(folder), KnowledgeSource(relations=name))
     knowledge = read_knowledge(open_corpus(bare), KnowledgeSource())
     assert (knowledge.relations, len(pairs(knowledge.base))) == ("mentions", 3)
 
 
 def test_names_and_aliases_of_a_kb_are_found_in_texts(kb: Path) -> None:
-    passages = read_passages(ReferenceConfig(kb=(kb,)))
-    gazetteer = Gazetteer.from_documents(passages)
-    text = "The Countess of Lovelace met the Royal Society."
-    [mentions] = gazetteer.find([text])
+    gazetteer = Gazetteer.from_documents(read_passages(ReferenceConfig(kb=(kb,))))
+    [mentions] = gazetteer.find(["The Countess of Lovelace met the Royal Society."])
     assert [(m.surface, m.entity_ids) for m in mentions] == [
-        ("Countess of Lovelace", ("Q1",)),
-        ("Royal Society", ("Q3",)),
-    ]
+        ("Countess of Lovelace", ("Q1",)), ("Royal Society", ("Q3",)),
+    ]  # fmt: skip
     assert ReferenceConfig(kb=(kb,)).inputs() == {"kb 1": kb / "kb.json"}
-
-
-def columns(*paragraphs: str | None, chunk: int = 2) -> pa.Table:
-    rows = [{"id": f"e{i}", "label": f"L{i}", "paragraph": p} for i, p in enumerate(paragraphs)]
-    schema = pa.schema([("id", pa.string()), ("label", pa.string()), ("paragraph", pa.string())])
-    chunks = [rows[i : i + chunk] for i in range(0, len(rows), chunk)]
-    return pa.concat_tables(
-        [schema.empty_table(), *(pa.Table.from_pylist(part, schema) for part in chunks)]
-    )
 
 
 @given(st.lists(st.text(), max_size=7), st.integers(1, 3), st.data())
@@ -112,8 +90,10 @@ def test_entities_in_columns_are_what_a_list_of_them_is(
     texts: list[str], chunk: int, data: st.DataObject
 ) -> None:
     texts = [text.encode("utf-8", "ignore").decode() for text in texts]
-    lazy = ArrowEntities(columns(*texts, chunk=chunk))
     plain = [Entity(f"e{i}", f"L{i}", text) for i, text in enumerate(texts)]
+    table = pa.table({name: pa.array([getattr(e, name) for e in plain], pa.string())
+                      for name in ("id", "label", "paragraph")})  # fmt: skip
+    lazy = ArrowEntities(pa.Table.from_batches(table.to_batches(chunk), table.schema))
     assert len(lazy) == len(plain)
     assert list(lazy) == plain
     assert [lazy[i] for i in range(-len(plain), len(plain))] == plain + plain

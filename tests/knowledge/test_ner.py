@@ -43,14 +43,12 @@ def sentence(rng: random.Random) -> Tagged:
     """Make one sentence; every kind of name follows words that tell its kind."""
     person = rng.choice(PERSON) + (f" {rng.choice(SURNAME)}" if rng.random() < 0.6 else "")
     place = rng.choice(PLACE)
-    other = rng.choice([p for p in PLACE if p != place])
     before = rng.choice(["rain and snow ", "we saw rain. ", "🎻 é ", "- "]) * rng.randint(0, 4)
     verb = rng.choice(
         [
             [("yesterday ", ""), (person, "PER"), (" went to ", ""), (place, "LOC"), (".", "")],
             [("in ", ""), (place, "LOC"), (" we met ", ""), (person, "PER"), (" (again).", "")],
             [("the ", ""), (f"Bank of {place}", "ORG"), (" paid ", ""), (person, "PER"), (".", "")],
-            [("from ", ""), (place, "LOC"), (" ", ""), (other, "LOC"), (" is near!", "")],
             [("(", ""), (person, "PER"), (") saw rain and snow 🎻.", "")],
         ]
     )
@@ -77,16 +75,14 @@ def tokenizer_of(family: str, texts: list[str]) -> PreTrainedTokenizerFast:
         tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
         tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)
         tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-        trainer = trainers.WordPieceTrainer(
-            vocab_size=160, special_tokens=special, show_progress=False
-        )
+        trainer = trainers.WordPieceTrainer(vocab_size=160, special_tokens=special)
     else:
         tokenizer = Tokenizer(models.BPE())
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         tokenizer.decoder = decoders.ByteLevel()
         alphabet = pre_tokenizers.ByteLevel.alphabet()
         trainer = trainers.BpeTrainer(
-            vocab_size=400, special_tokens=special, initial_alphabet=alphabet, show_progress=False
+            vocab_size=400, special_tokens=special, initial_alphabet=alphabet
         )
     tokenizer.train_from_iterator(texts, trainer)
     frame = processors.TemplateProcessing(
@@ -171,16 +167,9 @@ def tagger(trained) -> TokenClassifier:
 
 def f1(finder: TokenClassifier, held_out: list[Tagged]) -> float:
     texts, expected = zip(*map(text_and_spans, held_out), strict=True)
-    right = n_mentions = n_gold = 0
-    for mentions, spans in zip(finder.find(texts), expected, strict=True):
-        places = {(m.span.start, m.span.end) for m in mentions}
-        gold = {(start, end) for start, end, _ in spans}
-        right, n_mentions, n_gold = (
-            right + len(places & gold),
-            n_mentions + len(places),
-            n_gold + len(gold),
-        )
-    return 2 * right / (n_mentions + n_gold)
+    gold = {(i, start, end) for i, spans in enumerate(expected) for start, end, _ in spans}
+    found = {(i, m.span.start, m.span.end) for i, ms in enumerate(finder.find(texts)) for m in ms}
+    return 2 * len(found & gold) / (len(found) + len(gold))
 
 
 def unseen() -> list[Tagged]:
@@ -226,19 +215,11 @@ def test_order_and_batch_size_change_nothing(trained) -> None:
     assert list(many.find(texts[::-1]))[::-1] == one
 
 
-def test_the_name_tells_model_weights_labels_and_window(tagger) -> None:
-    assert re.fullmatch(
-        r"ner:tagger@[0-9a-f]{12} labels=LOC,ORG,PER aggregation=first window=32", tagger.name
-    )
-
-
 def test_a_model_that_is_not_there_is_named_with_the_ways_out() -> None:
     with pytest.raises(InputError) as missing:
         TokenClassifier()
-    text = str(missing.value)
-    assert "the named-entity model 'dslim/bert-base-NER' could not be loaded" in text
-    assert "hf download dslim/bert-base-NER" in text
-    assert "gazetteer" in text
+    for words in ("model 'dslim/bert-base-NER' could not be loaded", "hf download", "gazetteer"):
+        assert words in str(missing.value)
 
 
 def test_a_model_that_never_learnt_to_tag_is_refused(tmp_path) -> None:

