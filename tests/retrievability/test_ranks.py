@@ -84,35 +84,6 @@ def test_the_gpu_gives_the_same_counts_to_the_bit():
     assert same(pair_ranks(vectors, graph), pair_ranks(vectors, graph, device="cuda"))
 
 
-def test_renumbering_the_entities_changes_nothing():
-    rng = np.random.default_rng(5)
-    n = 120
-    subjects, objects = rng.integers(0, n, 300), rng.integers(0, n, 300)
-    vectors = unit(rng.normal(size=(n, 20)))
-    new = rng.permutation(n)  # old position -> new position
-    moved = np.empty_like(vectors)
-    moved[new] = vectors
-    before = as_rows(pair_ranks(vectors, RelationGraph.from_edges(n, subjects, objects)))
-    after = as_rows(pair_ranks(moved, RelationGraph.from_edges(n, new[subjects], new[objects])))
-    assert after == {(int(new[x]), int(new[t])): row for (x, t), row in before.items()}
-
-
-def test_a_reservoir_estimates_the_share_above_without_bias():
-    rng = np.random.default_rng(8)
-    graph, vectors = random_graph(rng, 300, 500), unit(rng.normal(size=(300, 10)))
-    exact = pair_ranks(vectors, graph)
-    share = np.mean(
-        [
-            (r := pair_ranks(vectors, graph, reservoir=100, seed=seed)).above / r.pool
-            for seed in range(50)
-        ],
-        axis=0,
-    )
-    # One estimate's standard error is at most 0.5/sqrt(~99); the mean of 50 has 0.0072.
-    assert np.abs(share - exact.above / exact.pool).max() < 5 * 0.0072
-    assert exact.pool.max() > 290 and r.pool.max() <= 100
-
-
 @given(st.integers(0, 10**6), st.integers(6, 60))
 @settings(max_examples=examples(40), deadline=None)
 def test_ranks_in_a_reservoir_equal_the_definition(seed, n):

@@ -22,14 +22,6 @@ def scene(seed, n=90, edges=120, dim=6):
     )
 
 
-def ranks_of(entity, above, pool):
-    entity = np.array(entity, np.int32)
-    return PairRanks(
-        entity, np.zeros_like(entity), np.zeros(len(entity), np.float32),
-        np.array(above, np.int32), np.array(pool, np.int32),
-    )  # fmt: skip
-
-
 def test_exact_rps_is_the_mean_of_the_papers_sampler():
     vectors, graph = scene(0)
     k, pool, draws = 5, 30, 100
@@ -48,16 +40,14 @@ def test_exact_rps_is_the_mean_of_the_papers_sampler():
     assert difference.mean() < 0.025
 
 
-def test_entities_without_pairs_have_no_score_rather_than_zero():
-    scores = score(ranks_of([0, 0], [0, 9], [9, 9]), 3, k=1, pool=10)
+def test_the_interval_is_wilsons_and_entities_without_pairs_have_no_score():
+    zeros = np.zeros(2, np.int32)
+    ranks = PairRanks(zeros, zeros, np.zeros(2, np.float32), np.array([0, 9], np.int32), zeros + 9)
+    scores = score(ranks, 3, k=1, pool=10)
     assert scores.rps[0] == 0.5 and scores.related.tolist() == [2, 0, 0]
     assert np.isnan(scores.rps[1:]).all() and np.isnan(scores.low[1:]).all()
     assert scores.measured.tolist() == [True, False, False]
-
-
-def test_the_interval_is_wilsons_by_hand():
     # One of two: p = 1/2, n = 2, z = 1.96: centre 1/2, half-width 0.4055.
-    scores = score(ranks_of([0, 0], [0, 9], [9, 9]), 1, k=1, pool=10)
     assert scores.low[0] == pytest.approx(0.0945, abs=1e-4)
     assert scores.high[0] == pytest.approx(0.9055, abs=1e-4)
 

@@ -1,8 +1,7 @@
 import numpy as np
-import pytest
 
 import argus
-from argus.data import Document, Query
+from argus.data import Document
 from argus.encoders import EmbeddingStore, Item, Role
 
 BREAD = "Sourdough rises slowly all night long. Flour, water and salt are all it needs."
@@ -17,31 +16,10 @@ DOCUMENTS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def result(minilm, tmp_path_factory):
-    out = tmp_path_factory.mktemp("exposure")
-    return argus.exposure(
-        DOCUMENTS,
-        out=out,
-        encoder=minilm,
-        config=argus.ExposureConfig(k=1, sentences=2),
-        queries=[Query("q", "Which piece moves diagonally?")],
-    )
-
-
-def test_every_document_has_a_state_and_a_reason(result):
-    rows = {row["id"]: row for row in result.table.to_pylist()}
-    assert list(rows) == sorted(rows)
-    assert rows["bread"]["state"] == "measured" and rows["bread"]["own_probes"] == 3
-    assert rows["short"]["state"] == "not applicable"
-    assert rows["short"]["reason"] == "no title; fewer than two sentences"
-    assert rows["empty"] | {"label": ""} == rows["empty"]
-    assert rows["empty"]["state"] == "not applicable" and rows["empty"]["reason"] == "no text"
-    assert rows["empty"]["title_rank"] is None and rows["empty"]["never_retrieved"] is None
-
-
-def test_a_sentence_probe_uses_the_document_without_the_sentence(result, minilm):
+def test_a_sentence_probe_uses_the_document_without_the_sentence(minilm, tmp_path):
     """The stand-in that was embedded for a probe is the text less exactly that sentence."""
+    config = argus.ExposureConfig(k=1, sentences=2)
+    result = argus.exposure(DOCUMENTS, out=tmp_path, encoder=minilm, config=config)
     rest = "Bread Flour, water and salt are all it needs."
     with EmbeddingStore(
         result.folder / "embeddings", fingerprint=minilm.fingerprint, dim=minilm.dim
@@ -56,3 +34,6 @@ def test_a_sentence_probe_uses_the_document_without_the_sentence(result, minilm)
     rank2 = 1 + int((others[1:] @ second > less @ second).sum())
     rows = {row["id"]: row for row in result.table.to_pylist()}
     assert rows["bread"]["sentence_rank"] == np.median([rank, rank2])
+    assert (rows["short"]["state"], rows["short"]["reason"]) == (
+        "not applicable", "no title; fewer than two sentences",
+    )  # fmt: skip

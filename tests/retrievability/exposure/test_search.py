@@ -42,12 +42,9 @@ def test_parts_are_the_searches_of_all(documents, queries, folder, engine):
     found, parts = search_in_parts(documents, queries, K, folder, engine)
     own = queries.targets >= 0
     known = known_item_search(
-        queries.vectors[own],
-        documents,
-        queries.targets[own],
-        K,
+        queries.vectors[own], documents, queries.targets[own], K,
         target_vectors=queries.stand_ins[own],
-    )
+    )  # fmt: skip
     np.testing.assert_array_equal(found["rank"][own], known.rank)
     np.testing.assert_array_equal(found["top"][own], known.top.rows)
     assert (found["rank"][~own] == 0).all() and not own.all()

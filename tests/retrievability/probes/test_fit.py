@@ -6,7 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import argus
-from argus.errors import ArgusError, InputError
+from argus.data import Document
+from argus.errors import ArgusError, EncodingError, InputError
 from argus.retrievability.probes import fit, load_probe
 from argus.retrievability.probes.data import read_audit
 from argus.retrievability.probes.fit import fit_probe
@@ -14,6 +15,7 @@ from argus.retrievability.probes.predict import predict_rps
 from tests.support.damage import wrong_types
 
 LIMIT = 400
+CITY = Document("1", "Lisbon is the capital of Portugal.", "Lisbon")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -49,9 +51,6 @@ def test_a_fit_writes_all_its_parts(fitted, audited):
     assert names == ["all zero", "all one", "mean", "ridge", "xgboost", "mlp"]
     best = min(summary["table"][3:], key=lambda row: row["validation_rmse"])
     assert summary["family"] == best["family"] and summary["test"] == best["test"]
-    assert set(json.loads((audited / "summary.json").read_text())) == {"audit", "probe"}
-    assert json.loads((audited / "manifest.json").read_text())["probe"]["config"]["seed"] == 0
-    assert pq.read_table(audited / "trials.parquet").num_rows == summary["trials"] == 22
     predictions = pq.read_table(audited / "predictions.parquet").to_pylist()
     assert len(predictions) == summary["entities"]["test"]
     for row in predictions:
@@ -82,16 +81,9 @@ def test_prediction_encodes_as_the_audit_did(fitted, audited, collection, minilm
         if rows[id_]["state"] == "predicted":
             assert rows[id_]["rps"] == pytest.approx(expected.rps[i], abs=1e-3)
         assert rows[id_]["domain_score"] == pytest.approx(expected.domain_score[i], abs=1e-2)
-    counts = result.summary["entities"]
-    assert counts["total"] == LIMIT == sum(v for k, v in counts.items() if k != "total")
-    assert "Which entities are predicted not to come back?" in result.report.read_text()
-    assert (tmp_path / "predicted.csv").is_file()
 
 
 def test_entities_without_text_or_that_fail_are_counted_apart(minilm, tmp_path):
-    from argus.data import Document
-    from argus.errors import EncodingError
-
     class Picky:
         fingerprint, dim = minilm.fingerprint, minilm.dim
 
@@ -103,7 +95,7 @@ def test_entities_without_text_or_that_fail_are_counted_apart(minilm, tmp_path):
         encode_queries = encode_documents = minilm.encode_documents
 
     documents = [
-        Document("1", "Lisbon is the capital of Portugal.", "Lisbon"),
+        CITY,
         Document("2", "Vesuvius is a volcano near Naples.", "Vesuvius"),
         Document("3", "", "Nothing"),
         Document("4", "0x00 0x7f 0x10 0xff 7781 9920 1123 8812 0xab 0xcd " * 4, "0x7f 0x10"),
@@ -123,20 +115,17 @@ def test_a_probe_of_another_encoder_or_pooling_is_refused(audited, minilm, tmp_p
 
         encode_spans = encode_queries = encode_documents = None
 
-    with pytest.raises(InputError, match=r"(?s)all-MiniLM-L6-v2.*other@1"):
-        predict_rps([_city()], out=tmp_path / "a", probe=audited, encoder=Other())
-    with pytest.raises(InputError, match="no probe ships for other@1"):
-        predict_rps([_city()], out=tmp_path / "b", encoder=Other())
-
     class SentencesOnly(Other):
         fingerprint, pools_spans = minilm.fingerprint, False
 
-    with pytest.raises(InputError, match="a probe of span-pooled vectors"):
-        predict_rps([_city()], out=tmp_path / "c", probe=audited, encoder=SentencesOnly())
-    with pytest.raises(InputError, match="neither --corpus nor --entities"):
-        predict_rps(None, out=tmp_path / "d")
-    with pytest.raises(InputError, match="'word'; expected one of span, sentence"):
-        predict_rps([_city()], out=tmp_path / "e", pooling="word")
+    for given, message in [
+        ({"probe": audited, "encoder": Other()}, r"(?s)all-MiniLM-L6-v2.*other@1"),
+        ({"encoder": Other()}, "no probe ships for other@1"),
+        ({"probe": audited, "encoder": SentencesOnly()}, "a probe of span-pooled vectors"),
+        ({"pooling": "word"}, "'word'; expected one of span, sentence"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            predict_rps([CITY], out=tmp_path, **given)
 
 
 def test_fresh_refuses_to_delete_the_probe_that_it_was_given(audited, fitted, minilm, tmp_path):
@@ -145,22 +134,13 @@ def test_fresh_refuses_to_delete_the_probe_that_it_was_given(audited, fitted, mi
     before = _contents(folder)
     for probe in (folder, folder / "probe"):
         with pytest.raises(InputError, match=r"--fresh would empty the folder .*/probe/probe.json"):
-            predict_rps([_city()], out=folder, probe=probe, encoder=minilm, fresh=True)
+            predict_rps([CITY], out=folder, probe=probe, encoder=minilm, fresh=True)
     assert _contents(folder) == before
-    predict_rps([_city()], out=tmp_path / "other", probe=folder, encoder=minilm, fresh=True)
-    manifest = json.loads((tmp_path / "other" / "manifest.json").read_text())["prediction"]
-    assert manifest["inputs"]["probe"]["file"] == str(folder / "probe" / "probe.json")
 
 
 def _contents(folder):
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "lock")
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
-
-
-def _city():
-    from argus.data import Document
-
-    return Document("1", "Lisbon is the capital of Portugal.", "Lisbon")
 
 
 @pytest.mark.parametrize("file", ["manifest.json", "summary.json"])

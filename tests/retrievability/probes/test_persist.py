@@ -8,14 +8,12 @@ from argus.retrievability.probes import Probe, load_probe, save_probe
 from argus.retrievability.probes.data import measure
 from argus.retrievability.probes.probe import fit_domain
 
-FINGERPRINT = "sentence-transformers:tiny@abc dim=24 max_tokens=256 precision=float32 pooling=mean"
-
 
 @pytest.fixture
 def probe(fitted, learnable):
     vectors, labels = learnable
     return Probe(
-        fitted[1], fit_domain(vectors, vectors), fingerprint=FINGERPRINT, pooling="span",
+        fitted[1], fit_domain(vectors, vectors), fingerprint="tiny", pooling="span",
         dim=24, k=50, pool=800, parameters={"a": 1}, training={"seed": 0},
         metrics={"test": measure(labels, fitted[1].predict(vectors))},
     )  # fmt: skip
@@ -28,11 +26,8 @@ def test_what_is_read_predicts_what_was_written(probe, learnable, tmp_path):
         one, other = again.predict(learnable[0]), probe.predict(learnable[0])
         np.testing.assert_array_equal(one.rps, other.rps)
         np.testing.assert_array_equal(one.domain_score, other.domain_score)
-        facts = (
-            *("family", "fingerprint", "pooling", "dim", "k", "pool"),
-            *("parameters", "training", "metrics"),
-        )
-        assert all(getattr(again, name) == getattr(probe, name) for name in facts)
+        for name in ("family", "fingerprint", "pooling", "parameters", "training", "metrics"):
+            assert getattr(again, name) == getattr(probe, name)
 
 
 def test_nothing_in_it_is_pickle(probe, tmp_path):
@@ -58,15 +53,8 @@ def test_any_changed_or_missing_file_is_noticed(probe, tmp_path):
     load_probe(folder)
 
 
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        ({"family": "forest"}, "family 'forest' is none of ridge"),
-        ({"files": ["model.ubj"]}, "is damaged"),
-    ],
-)
-def test_a_header_that_is_not_ours_is_refused(probe, tmp_path, change, says):
+def test_a_header_that_is_not_ours_is_refused(probe, tmp_path):
     header = save_probe(probe, tmp_path) / "probe.json"
-    header.write_text(json.dumps(json.loads(header.read_text()) | change))
-    with pytest.raises(InputError, match=says):
+    header.write_text(json.dumps(json.loads(header.read_text()) | {"family": "forest"}))
+    with pytest.raises(InputError, match="family 'forest' is none of ridge"):
         load_probe(tmp_path)

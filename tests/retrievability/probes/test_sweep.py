@@ -31,7 +31,6 @@ def data(learnable):
 def test_the_choice_is_by_validation_and_sees_no_test_split(data, tmp_path):
     config = ProbeConfig(families=("ridge", "mlp"), seed=1)
     trials, best = sweep(data, config, tmp_path / "a.jsonl")
-    assert len(trials) == 4
     least = min(t.validation_rmse for t in trials if t.family == "ridge")
     assert best["ridge"][0].validation_rmse == least
     spoilt = data | {"test": (data["test"][0], np.full(len(data["test"][1]), 0.5))}
