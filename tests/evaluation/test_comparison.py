@@ -11,7 +11,6 @@ from argus.data.folders import ArtifactFolder
 from argus.data.types import Query
 from argus.errors import InputError
 from argus.evaluation.comparison import compare_retrievers
-from tests.support.results import shown
 
 QUERIES = [Query("q1", "hot leaves"), Query("q2", "reggae Jamaica"), Query("q3", "week of Rain")]
 QRELS = {"q1": {"tea": 1, "coffee": 1}, "q2": {"ska": 2, "rain": 0}, "q9": {"tea": 1}}
@@ -41,8 +40,6 @@ def test_what_one_alone_brings_back_is_told(tmp_path):
     assert {r["id"]: r["verdict"] for r in result.table.to_pylist()} == {
         "ska": "gained", "rain": "lost", "tea": "same",
     }  # fmt: skip
-    assert any("1 only after, 1 by neither" in line for line in shown(result))
-    assert "3 queries are answered by both" in result.report.read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -76,18 +73,12 @@ def test_documents_gained_lost_and_kept_are_told(runs, tmp_path):
     corpus.write_text(json.dumps({"_id": "w", "title": "W", "text": "w"}) + "\n")
     queries = [Query("q2", "Which?")]
     found = compare_retrievers(runs=runs, out=tmp_path / "out", queries=queries, corpus=corpus, k=2)
-    rows = {row["id"]: (row["verdict"], row["before"], row["after"])
-            for row in found.table.to_pylist()}  # fmt: skip
-    assert rows == {
-        "w": ("gained", "in 0 lists", "in 1 lists"),
-        "z": ("lost", "in 1 lists", "in 0 lists"),
-        "x": ("same", "in 2 lists", "in 2 lists"),
-        "y": ("same", "in 1 lists", "in 1 lists"),
-    }
+    assert {row["id"]: (row["verdict"], row["after"]) for row in found.table.to_pylist()} == {
+        "w": ("gained", "in 1 lists"), "z": ("lost", "in 0 lists"),
+        "x": ("same", "in 2 lists"), "y": ("same", "in 1 lists"),
+    }  # fmt: skip
     assert found.summary["notes"] == ["1 queries are in one of the runs only: left out"]
     assert found.summary["changed_queries"] == 1
-    page = found.report.read_text("utf-8")
-    assert "2 queries are in both runs" in page and "Which?" in page
 
 
 def test_runs_of_other_queries_and_fresh_over_input_are_refused(runs, tmp_path):

@@ -39,11 +39,8 @@ def folder(tmp_path):
 def changed(section, **fields):
     section = copy.deepcopy(section)
     for name, value in fields.items():
-        part, _, key = name.partition("__")
-        if key:
-            section[part][key] = value
-        else:
-            section[part] = value
+        *parts, key = name.split("__")
+        (section[parts[0]] if parts else section)[key] = value
     return section
 
 
@@ -54,22 +51,22 @@ def test_rounding_fails_no_bound(folder):
 
 
 @pytest.mark.parametrize(
-    ("bound", "value", "measured"),
+    ("bound", "value"),
     [
-        ("max_low_rps_share", 0.1, 0.1),
-        ("min_mean_rps", 0.6, 0.6),
-        ("min_recall", 0.8, 0.8),
-        ("min_ndcg", 0.45, 0.45),
-        ("max_ndcg_drop", 0.05, 0.05),
-        ("max_never_retrieved_share", 0.1, 0.1),
-        ("min_self_retrieval", 0.75, 0.75),
+        ("max_low_rps_share", 0.1),
+        ("min_mean_rps", 0.6),
+        ("min_recall", 0.8),
+        ("min_ndcg", 0.45),
+        ("max_ndcg_drop", 0.05),
+        ("max_never_retrieved_share", 0.1),
+        ("min_self_retrieval", 0.75),
     ],
 )
-def test_every_check_passes_at_its_bound_and_fails_beyond_it(folder, bound, value, measured):
+def test_every_check_passes_at_its_bound_and_fails_beyond_it(folder, bound, value):
     path = folder(audit=AUDIT, exposure=EXPOSURE, evaluation=EVALUATION)
     passed = gate([path], GateBounds(**{bound: value}))
     assert (passed.verdict, passed.exit_code) == (Verdict.PASS, 0)
-    assert passed.outcomes[0].value == pytest.approx(measured)
+    assert passed.outcomes[0].value == pytest.approx(value)
     beyond = value - 0.01 if bound.startswith("max") else value + 0.01
     failed = gate([path], GateBounds(**{bound: beyond}))
     assert (failed.verdict, failed.exit_code) == (Verdict.FAIL, 1)
@@ -88,8 +85,6 @@ def test_what_failed_to_be_measured_is_never_a_pass(folder):
     assert gate([path], GateBounds(max_low_rps_share=0.25)).exit_code == 0
     assert gate([path], GateBounds(max_low_rps_share=0.2)).exit_code == 2
     assert gate([path], GateBounds(max_low_rps_share=0.08)).exit_code == 1
-    outcome = gate([path], GateBounds(max_low_rps_share=0.2)).outcomes[0]
-    assert "100 entities and 20 that failed" in outcome.detail
     broken = folder(exposure=changed(EXPOSURE, probes_failed=100))
     assert gate([broken], GateBounds(min_self_retrieval=0.7)).exit_code == 2
 
@@ -102,17 +97,11 @@ def test_a_failed_check_decides_over_one_that_was_not_measured(folder):
     assert gate([path], GateBounds(min_mean_rps=0.5, min_recall=0.5)).exit_code == 2
 
 
-@pytest.mark.parametrize("value", [10, -0.1, float("nan"), float("inf")])
-def test_a_bound_that_is_no_share_is_refused(value):
-    with pytest.raises(InputError, match="expected a number from 0 to 1") as refused:
-        GateBounds(max_low_rps_share=value)
-    assert refused.value.where == "--max-low-rps-share"
-
-
-def test_no_check_no_folder_and_an_empty_folder_are_refused(folder, tmp_path):
+def test_no_share_no_check_and_an_empty_folder_are_refused(folder, tmp_path):
+    for value in (10, -0.1, float("nan")):
+        with pytest.raises(InputError, match="expected a number from 0 to 1"):
+            GateBounds(max_low_rps_share=value)
     with pytest.raises(InputError, match="no check; expected at least one bound"):
         gate([folder(audit=AUDIT)], GateBounds())
-    with pytest.raises(InputError, match="no such folder"):
-        gate([tmp_path / "none"], GateBounds(min_ndcg=0.5))
     with pytest.raises(InputError, match=r"no summary\.json in it"):
         gate([tmp_path], GateBounds(min_ndcg=0.5))

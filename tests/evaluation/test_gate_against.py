@@ -1,5 +1,6 @@
 """A gate against a baseline: it fails on what is worse beyond noise, and on nothing else."""
 
+import re
 import shutil
 from dataclasses import replace
 from xml.etree import ElementTree as ET
@@ -27,10 +28,8 @@ def folders(tmp_path_factory):
     return home
 
 
-def check(folders, name, **bounds):
-    return argus.gate(
-        [folders / name], argus.evaluation.GateBounds(**bounds), baseline=folders / "baseline"
-    )
+def check(folders, name):
+    return argus.gate([folders / name], NONE, baseline=folders / "baseline").outcomes
 
 
 @pytest.mark.parametrize(
@@ -66,18 +65,15 @@ def test_a_loss_of_everything_fails(tmp_path):
     judge(tmp_path / "before", found=True)
     judge(tmp_path / "after", found=False)
     result = argus.gate([tmp_path / "after"], NONE, baseline=tmp_path / "before")
-    assert result.exit_code == 1
     assert {o.verdict for o in result.outcomes} == {Verdict.FAIL}
-    back = argus.gate([tmp_path / "before"], NONE, baseline=tmp_path / "after")
-    assert back.exit_code == 0
 
 
 @pytest.mark.parametrize("file", ["exposure.parquet", "manifest.json", "summary.json"])
 def test_a_damaged_baseline_is_refused(folders, tmp_path, file):
-    shutil.copytree(folders / "baseline", tmp_path / "damaged")
-    (tmp_path / "damaged" / file).write_bytes(b"{ no")
-    with pytest.raises(InputError, match=file.replace(".", r"\.")):
-        argus.gate([folders / "same"], NONE, baseline=tmp_path / "damaged")
+    damaged = shutil.copytree(folders / "baseline", tmp_path / "damaged")
+    (damaged / file).write_bytes(b"{ no")
+    with pytest.raises(InputError, match=re.escape(file)):
+        argus.gate([folders / "same"], NONE, baseline=damaged)
 
 
 def test_holm_by_hand():
@@ -85,36 +81,13 @@ def test_holm_by_hand():
     assert holm([]) == []
 
 
-def test_the_rate_of_false_alarms_is_low():
-    import numpy as np
-
-    from argus.evaluation.history import paired
-
-    rng, alarms = np.random.default_rng(1), 0
-    for _ in range(60):
-        before, after = (rng.random(60) < 0.7 for _ in range(2))
-        first = {str(i): float(v) for i, v in enumerate(before)}
-        second = {str(i): float(v) for i, v in enumerate(after)}
-        alarms += paired(first, second).verdict == "worse"
-    assert alarms <= 5  # 2.5% expected: 1.5 of 60
-
-
-def test_junit_says_failures_errors_and_passes(folders):
-    outcomes = [
-        *check(folders, "worse").outcomes, *check(folders, "failing").outcomes,
-        *check(folders, "same").outcomes,
-    ]  # fmt: skip
+def test_junit_says_failures_errors_and_passes_whatever_stands_in_a_name(folders):
+    outcomes = [o for name in ("worse", "failing", "same") for o in check(folders, name)]
     suite = ET.fromstring(GateResult(outcomes).junit()).find("testsuite")
     verdicts = [o.verdict for o in outcomes]
     assert int(suite.get("tests")) == len(outcomes) == len(suite.findall("testcase"))
     assert int(suite.get("failures")) == verdicts.count(Verdict.FAIL) > 0
     assert int(suite.get("errors")) == verdicts.count(Verdict.NOT_MEASURED) > 0
-    assert "ever retrieved" in suite.find("testcase/failure").get("message") or any(
-        "ever retrieved" in case.get("name") for case in suite
-    )
-
-
-def test_junit_holds_whatever_stands_in_a_name():
     odd = Outcome("against", "a\x00\ufffe<&\"'>\ud800", Verdict.FAIL, 0.1, 0.2, "job\x1b: ]]>")
     (case,) = ET.fromstring(GateResult([odd]).junit().encode("utf-8")).iter("testcase")
     assert "<&" in case.get("classname")

@@ -14,11 +14,9 @@ def test_what_changed_is_told_with_a_test_and_by_name(two):  # noqa: F811
     assert figure["verdict"] == "worse" and figure["test"]["harmed"] == len(LOST)
     assert {item["id"] for item in figure["worse"]} == set(LOST)
     assert figure["common"] == 40 and not figure["better"]
-    lines = "\n".join(argus.history([two]).headline())
-    assert "worse" in lines and "exposure, run 1 to run 2" in lines
 
 
-def test_runs_without_a_common_document_are_not_compared(two):  # noqa: F811
+def test_runs_without_a_common_document_are_not_compared(two, tmp_path):  # noqa: F811
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -29,13 +27,8 @@ def test_runs_without_a_common_document_are_not_compared(two):  # noqa: F811
     assert argus.history([two]).summary["changes"] == []
     with pytest.raises(InputError, match="no documents in common"):
         argus.history([two], before=1, after=2)
-
-
-@pytest.mark.parametrize("name", ["missing", "empty"])
-def test_a_folder_without_runs_is_refused(tmp_path, name):
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"no such folder|no run in it"):
-        argus.history([tmp_path / name])
+    with pytest.raises(InputError, match="no such folder"):
+        argus.history([tmp_path / "none"])
 
 
 def test_of_many_items_students_t_agrees_with_resampling():

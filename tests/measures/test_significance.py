@@ -41,7 +41,6 @@ def test_monte_carlo_is_near_the_exact_value_and_never_zero():
     drawn, by_chance = randomisation_test(differences, seed=0, resamples=4000)
     assert enumerated and not by_chance
     assert drawn == pytest.approx(exact, abs=4 * math.sqrt(exact / 4000))
-    assert drawn != exact, "it was drawn"
     sure, _ = randomisation_test(np.full(200, 0.5), seed=0, resamples=999)
     assert sure == pytest.approx(2 / 1000), "the +1 correction, on both sides"
 

@@ -23,10 +23,6 @@ def documents(*payloads):
     return [Document(f"d{i}", "text", f"T{i}", payload) for i, payload in enumerate(payloads)]
 
 
-def names(values):
-    return slicing("f", values).names
-
-
 def test_every_value_of_a_list_counts_and_none_is_a_slice():
     (tags,) = slicings(
         documents({"tags": ["a", "b", "a"]}, {"tags": ["b"]}, {}, {"tags": None}), ["tags"]
@@ -36,8 +32,8 @@ def test_every_value_of_a_list_counts_and_none_is_a_slice():
 
 
 def test_few_numbers_are_slices_of_their_own_in_order():
-    assert names([[2001], [1999], [2001.0]]) == ("1999", "2001")
-    assert names([[0.5], [10], [9]]) == ("0.5", "9", "10")
+    assert slicing("f", [[2001], [1999], [2001.0]]).names == ("1999", "2001")
+    assert slicing("f", [[0.5], [10], [9]]).names == ("0.5", "9", "10")
 
 
 @pytest.mark.parametrize("field", ["nope", "page", "rows", "a..b"])

@@ -48,8 +48,6 @@ def test_live_records_are_lost_and_a_repair_is_measured_again(churned, tmp_path)
     assert before and set(docs.get(ids=sorted(before))["ids"]) == before  # they are all there
     reached = result.summary["reached"]
     assert (reached["asked"], reached["reached"]) == (N, N - len(before))
-    assert result.summary["recall"]["recall"] < 1
-    assert "exact search finds it at 1" in result.table["detail"].to_pylist()[0]
 
     kept = docs.get(ids=sorted(before), include=["embeddings"])
     docs.delete(ids=kept["ids"])
