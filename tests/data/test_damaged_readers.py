@@ -126,9 +126,7 @@ def call(place: str) -> Callable[[Path], object]:
 
 
 CORPUS = lines({"_id": "d1", "title": "T", "text": "one"}, {"_id": "d2", "text": "two \u2028 é"})
-EDGES = lines({"superseder": "b", "superseded": "a"})
-CSV = b'_id,text\nd1,"a ""b"", c"\n'
-QRELS = b"query-id\tcorpus-id\tscore\nq1\td1\t1\n"
+EDGES = b'{"superseder": "b", "superseded": "a"}\n'
 LOG = lines({"query": "who?", "timestamp": "2026-03-01T12:00:00Z", "results": ["d1", "d2"]})
 COUNTS = {"documents": {"documents": 9, "never_retrieved": 1}, "never_retrieved_share": 0.1, "k": 5}
 RULES = b"name: laws\nrules:\n  - {name: a, superseding: x, superseded: y, scope: [bill]}\n"
@@ -137,9 +135,9 @@ DPR = json.dumps([{"question": "who?", "answers": ["a"], "ctxs": [{"passage_id":
 READERS: dict[str, tuple[bytes | Callable[[], bytes], Callable[[Path], object]]] = {
     "rows.jsonl": (CORPUS, call("data.rows.read_rows")),
     "rows.parquet": (parquet, call("data.rows.read_rows")),
-    "rows.csv": (CSV, call("data.rows.read_rows")),
+    "rows.csv": (b'_id,text\nd1,"a ""b"", c"\n', call("data.rows.read_rows")),
     "rows.jsonl.gz": (gzip.compress(CORPUS), call("data.rows.read_rows")),
-    "qrels.tsv": (QRELS, call("data.runs.read_qrels")),
+    "qrels.tsv": (b"query-id\tcorpus-id\tscore\nq1\td1\t1\n", call("data.runs.read_qrels")),
     "run.trec": (b"q1 Q0 d1 1 2.5 x\n", call("data.runs.read_run")),
     "run.json": (b'{"q1": {"d1": 2.5}}', call("data.runs.read_run")),
     "topics.jsonl": (lines({"_id": "q1", "text": "who?"}), call("data.documents.read_topics")),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -29,20 +28,13 @@ def files(folder: Path) -> set[str]:
 def test_a_file_is_replaced_only_when_it_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "results.txt"
     path.write_text("old")
-
-    def fail() -> None:
-        with replacing(path) as temporary:
-            temporary.write_text("half of the n")
-            assert path.read_text() == "old"
-            raise RuntimeError("killed")
-
-    with pytest.raises(RuntimeError, match="killed"):
-        fail()
+    with pytest.raises(RuntimeError, match="killed"), replacing(path) as temporary:
+        temporary.write_text("half of the n")
+        raise RuntimeError("killed")
     assert path.read_text() == "old"
-    assert files(tmp_path) == {"results.txt"}
-
     with replacing(path) as temporary:
         temporary.write_text("new")
+        assert path.read_text() == "old"
     assert path.read_text() == "new"
     assert files(tmp_path) == {"results.txt"}
 
@@ -72,7 +64,6 @@ def test_fresh_removes_what_an_earlier_run_left(tmp_path: Path) -> None:
     out = tmp_path / "out"
     folder = opened(out)
     folder.write_section("summary.json", "audit", {"k": 5})
-    folder.write_section("manifest.json", "audit", {"argus": "0.1.0"})
     folder.write_table("retrievability", pa.table({"id": ["a"]}), csv=True)
     folder.own("embeddings").mkdir()
     (out / "embeddings" / "vectors.bin").write_bytes(b"x")
@@ -101,15 +92,11 @@ def test_a_persons_file_is_never_written_over(tmp_path: Path) -> None:
     assert (out / "summary.json").read_text() == "mine" and queries.read_text() == "mine, too"
 
 
-def test_fresh_refuses_a_folder_that_is_not_its_own(tmp_path: Path) -> None:
+def test_fresh_refuses_a_folder_of_others_or_without_a_record(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=f"{tmp_path}: holds files that Argus did not write"):
         ArtifactFolder(tmp_path, fresh=True)
-    assert str(caught.value).startswith(f"{tmp_path}: holds files that Argus did not write")
     assert (tmp_path / "thesis.tex").read_text() == "years of work"
-
-
-def test_fresh_refuses_a_folder_without_a_record(tmp_path: Path) -> None:
     (tmp_path / ".argus").write_text("Argus keeps its results here; --fresh deletes them.\n")
     (tmp_path / "embeddings").mkdir()
     with pytest.raises(InputError, match="did not record"):
@@ -117,13 +104,8 @@ def test_fresh_refuses_a_folder_without_a_record(tmp_path: Path) -> None:
     assert opened(tmp_path).recorded() == frozenset()
 
 
-@pytest.mark.parametrize(
-    "value", [np.float32("nan"), np.array([1.0, np.nan]), {"deep": [{"inside": float("inf")}]}]
-)
+@pytest.mark.parametrize("value", [np.array([1.0, np.nan]), {"deep": [{"inside": float("inf")}]}])
 def test_nan_is_never_written_as_json(tmp_path: Path, value: object) -> None:
-    folder = ArtifactFolder(tmp_path)
-    folder.write_json("summary.json", {"mean": 0.5})
     with pytest.raises(ValueError, match="not JSON compliant"):
-        folder.write_json("summary.json", {"mean": value})
-    assert json.loads((tmp_path / "summary.json").read_text()) == {"mean": 0.5}
-    assert files(tmp_path) == {".argus", "summary.json"}
+        ArtifactFolder(tmp_path).write_json("summary.json", {"mean": value})
+    assert not (tmp_path / "summary.json").exists()

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,19 +25,9 @@ def kb(tmp_path: Path) -> Path:
     return Path(write_kb(tmp_path / "kb", targets=["Q1", "Q2"]))
 
 
-def error_of(location: Path, read: Callable[[KnowledgeFolder], object] = lambda _: None) -> str:
-    with pytest.raises(InputError) as caught:
-        read(KnowledgeFolder.open(location))
-    return str(caught.value)
-
-
 def pairs(folder: KnowledgeFolder, *given: str, **options: int) -> list[tuple[str, str]]:
     subjects, objects = folder.relations(*given, **options)
     return [(IDS[s], IDS[o]) for s, o in zip(subjects, objects, strict=True)]
-
-
-def files_of(folder: Path) -> set[str]:
-    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
 def test_documents_are_paragraphs_with_labels_and_aliases(kb: Path) -> None:
@@ -48,10 +37,8 @@ def test_documents_are_paragraphs_with_labels_and_aliases(kb: Path) -> None:
     facts = {"description": "about Ada Lovelace", "article": "Ada_Lovelace", "target": True}
     names = ["Countess of Lovelace", "Ada King"]
     assert documents[0] == Document("Q1", paragraph, label, facts | {"aliases": names})
-    assert documents[2].metadata["aliases"] == []
     assert [d.metadata["target"] for d in documents] == [True, True, False, False, False]
     assert KnowledgeFolder.open(kb).documents(2) == documents[:2]
-    assert KnowledgeFolder.open(kb).documents(9) == documents
 
 
 def test_relations_are_positions_of_one_source_or_of_all(kb: Path) -> None:
@@ -60,9 +47,7 @@ def test_relations_are_positions_of_one_source_or_of_all(kb: Path) -> None:
     assert pairs(folder) == [("Q1", "Q2"), ("Q2", "Q3"), ("Q2", "Q4")]
     assert pairs(folder, "hyperlink") == [("Q1", "Q4"), ("Q3", "Q5")]
     assert sorted(pairs(folder, "all")) == sorted((s, o) for s, _, o, _ in RELATIONS)
-    assert pairs(folder, "triples") == []
     assert pairs(folder, "all", limit=3) == [("Q1", "Q2"), ("Q2", "Q3")]
-    assert folder.relations()[0].dtype == np.int64
 
 
 @settings(max_examples=examples(15), deadline=None)  # each writes a folder of files
@@ -105,24 +90,25 @@ def test_a_full_disk_leaves_no_half_shard_and_says_what_is_whole(
     monkeypatch.setattr(kb_module, "SHARD_ROWS", 2)
     full_disk(kb_module, "write_whole", 100, when=lambda path, _: path.stem.endswith("00001"))
     writer = KbWriter(tmp_path)
-    with pytest.raises(ArgusError) as caught:
+    with pytest.raises(ArgusError, match=f"^{tmp_path}/entities/part-00001.parquet: "):
         writer.write("entities", batches("entities", entity_rows(PARAGRAPHS, [])))
-    shard = f"{tmp_path}/entities/part-00001.parquet"
-    assert str(caught.value).startswith(f"{shard}: ")
-    assert files_of(tmp_path) == {"entities/part-00000.parquet"}
+    assert [path.name for path in tmp_path.glob("*/*")] == ["part-00000.parquet"]
     with pytest.raises(InputError, match="was not finished"):
         read_corpus(tmp_path)
 
 
-def test_shards_that_are_missing_or_cut_or_longer_are_named(kb: Path) -> None:
+def test_shards_that_are_missing_or_cut_are_named(kb: Path) -> None:
     shard = kb / "relations" / "part-00000.parquet"
     data = shard.read_bytes()
-    shard.write_bytes(data[:-10])
-    assert error_of(kb) == (
+    cut = (
         f"{shard}: has {len(data) - 10:,} bytes, not {len(data):,}; expected the knowledge base as "
         "its kb.json describes it. Copy the folder again, or run the same kb build again."
     )
-    shard.unlink()
-    assert error_of(kb).startswith(f"{shard}: is missing;")
-    (kb / "kb.json").write_text("{")
-    assert error_of(kb).startswith(f"{kb}/kb.json: is not as Argus wrote it (")
+    for damage, says in (
+        (lambda: shard.write_bytes(data[:-10]), cut),
+        (shard.unlink, f"{shard}: is missing;"),
+        (lambda: (kb / "kb.json").write_text("{"), f"{kb}/kb.json: is not as Argus wrote it ("),
+    ):
+        damage()
+        with pytest.raises(InputError, match=re.escape(says)):
+            KnowledgeFolder.open(kb)

@@ -24,16 +24,9 @@ def lines(path: Path) -> list[int]:
     return [row.line for row in read_rows(path)]
 
 
-def error_of(path: Path) -> str:
-    with pytest.raises(InputError) as caught:
-        list(read_rows(path))
-    return str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("name", "text", "numbers"),
     [
-        ("c.jsonl", '{"_id": "a", "text": "one"}\n{"_id": "b", "text": "zwölf"}\n', [1, 2]),
         ("c.ndjson", '{"_id": "a", "text": "one"}\n{"_id": "b", "text": "zwölf"}', [1, 2]),
         ("c.JSONL", '{"_id": "a", "text": "one"}\r\n{"_id": "b", "text": "zwölf"}\r\n', [1, 2]),
         ("c.csv", "_id,text\na,one\nb,zwölf\n", [2, 3]),
@@ -61,29 +54,22 @@ def test_csv_fields_may_hold_quoted_commas_quotes_and_newlines(tmp_path: Path) -
     assert lines(path)[2] == 5, "the row after a quoted newline knows its own line"
 
 
-def test_broken_json_names_file_line_and_column(tmp_path: Path) -> None:
-    path = written(tmp_path / "c.jsonl", '{"_id": "a"}\n{"_id": }\n{"_id": "c"}\n')
-    message = error_of(path)
-    assert message.startswith(f"{path}, line 2: broken JSON: ")
-    assert '{"_id": }' in message
-    assert "Mend or remove the line." in message
-
-
 @pytest.mark.parametrize(
-    ("name", "text", "number"),
+    ("name", "text", "says"),
     [
-        ("c.csv", "_id,text\na,one\nb,two,three\n", 3),
-        ("c.csv", '_id,text\na,"x\ny"\nb\n', 4),
-        ("c.tsv", "_id\ttext\na\n", 2),
+        ("c.csv", '_id,text\na,"x\ny"\nb\n', ", line 4: .* fields, and 2 in the header"),
+        ("c.tsv", "_id\ttext\na\n", ", line 2: .* fields, and 2 in the header"),
+        ("c.jsonl", '{"_id": "a"}\n{"_id": }\n', ', line 2: broken JSON: .*{"_id": }.*Mend or rem'),
+        ("c.jsonl.gz", gzip.compress(b'{"_id": "a"}\n' * 100)[:-12], ""),
     ],
 )
-def test_a_row_of_another_width_names_its_line_and_the_header(
-    tmp_path: Path, name: str, text: str, number: int
+def test_a_broken_row_is_refused_with_its_line(
+    tmp_path: Path, name: str, text: str | bytes, says: str
 ) -> None:
-    path = written(tmp_path / name, text)
-    message = error_of(path)
-    assert message.startswith(f"{path}, line {number}: ")
-    assert "fields, and 2 in the header" in message
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(InputError, match=f"^{path}{says}"):
+        list(read_rows(path))
 
 
 def test_coercion_turns_whole_numbers_into_text_and_nothing_else() -> None:
@@ -96,15 +82,10 @@ def test_coercion_turns_whole_numbers_into_text_and_nothing_else() -> None:
             coerced(refused)
 
 
-def test_a_gzip_file_that_breaks_off_is_bad_input(tmp_path: Path) -> None:
-    path = tmp_path / "c.jsonl.gz"
-    path.write_bytes(gzip.compress(b'{"_id": "a"}\n' * 100)[:-12])
-    assert error_of(path).startswith(f"{path}")
-
-
 def test_a_line_without_an_end_is_refused_before_it_is_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("argus.data.reading.MAX_LINE", 100)
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}\n' + b" " * 10_000))
-    assert "(a line of more than 100 bytes)" in error_of(tmp_path / "a.jsonl.gz")
+    with pytest.raises(InputError, match="a line of more than 100 bytes"):
+        list(read_rows(tmp_path / "a.jsonl.gz"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -57,32 +58,16 @@ def test_scores_decide_and_ties_break_by_id(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        (
-            "r.trec",
-            "q Q0 d 1 0.5\n",
-            "line 1: 5 columns; expected 6, split at white space: query id, Q0, doc",
-        ),
+        ("r.trec", "q Q0 d 1 0.5\n", "line 1: 5 columns; expected 6, split at white space: query"),
         ("r.trec", "q Q0 d 1 1 x\nq Q0 e 2 nan x\n", "line 2, field 'score': 'nan'; expected a fi"),
         ("r.trec", "q Q0 d 1 inf x\n", "'inf'; expected a finite number"),
         ("r.trec", "q Q0 d 1 1_000 x\n", "'1_000'; expected a finite number"),
         ("r.trec", "q Q0 d 1 ١ x\n", "'١'; expected a finite number"),
         ("r.json", '{"q": {"d": "1_0"}}', "'1_0'; expected a finite number"),
-        ("r.trec", "q Q0 d 1 high x\n", "'high'; expected a finite number"),
         ("r.trec", "q Q0 d 1 1 x\nq Q0 d 2 2 x\n", "line 2: document 'd' is given twice for query"),
         ("r.trec", "\n", "no result in it"),
-        ("r.json", "{}", "no result in it"),
         ("r.json", '{"q": {}}', "no result in it"),
-        (
-            "r.json",
-            '{"q": {"\\ud800": 1}}',
-            "cannot be read as a run ('utf-8' codec can't encode",
-        ),
-        (
-            "r.json",
-            '{"\\ud800": ["d"]}',
-            "cannot be read as a run ('utf-8' codec can't encode",
-        ),
-        ("r.json", "[1]", "cannot be read as a run ('list' object has no"),
+        ("r.json", '{"q": {"\\ud800": 1}}', "cannot be read as a run ('utf-8' codec can't encode"),
         ("r.json", '{"q": "d"}', "cannot be read as a run ('str' object has no"),
         ("r.json", '{"q": ["d", 7]}', "cannot be read as a run (sequence item 1"),
         ("r.json", '{"q": {"d": NaN}}', "field 'q.d': nan; expected a finite number"),
@@ -91,16 +76,9 @@ def test_scores_decide_and_ties_break_by_id(tmp_path):
     ],
 )
 def test_a_broken_run_names_file_line_and_field(tmp_path, name, content, message):
-    path = tmp_path / name
-    path.write_text(content)
-    with pytest.raises(InputError) as raised:
-        read_run(path)
-    assert str(raised.value).startswith(str(path)) and message in str(raised.value)
-
-
-def write(path, *rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError, match=f"^{tmp_path / name}.*{re.escape(message)}"):
+        read_run(tmp_path / name)
 
 
 def test_bright_examples_are_read(tmp_path):
@@ -109,9 +87,9 @@ def test_bright_examples_are_read(tmp_path):
         {"id": "1", "query": "b", "excluded_ids": ["d3", "d4", "d3"], "gold_ids": ["d1"]},
         {"id": "2", "query": "c", "excluded_ids": [], "gold_ids": ["d1"]},
     ]
-    excluded = read_excluded(write(tmp_path / "examples.jsonl", *rows))
+    (tmp_path / "examples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    excluded = read_excluded(tmp_path / "examples.jsonl")
     assert excluded == {"1": {"d3", "d4"}} and spare(excluded) == 2
-    assert spare({}) == 0
 
 
 def test_results_are_cut_after_the_excluded_are_out():

@@ -29,26 +29,17 @@ RESULT = DprResult(
 def test_a_result_is_written_in_the_published_form(tmp_path):
     (item,) = json.loads(write_dpr(tmp_path / "dpr.json", [RESULT]).read_text("utf-8"))
     assert item == {
-        "id": "q7",
-        "question": "Where is the old town?",
-        "answers": ["Bern"],
+        "id": "q7", "question": "Where is the old town?", "answers": ["Bern"],
         "positive_ctxs": [{"title": "B"}],
-        "ctxs": [
-            {
-                "title": "Bern",
-                "text": "The old town …\nlies\u2028there.",
-                "score": 7.25,
-                "passage_id": "d 1",
-                "keys": [["</s> Bern @@", 1, 5.5], [" old town", 12, 0.25]],
-            }
-        ],
-    }
+        "ctxs": [{
+            "title": "Bern", "text": "The old town …\nlies\u2028there.", "score": 7.25,
+            "passage_id": "d 1", "keys": [["</s> Bern @@", 1, 5.5], [" old town", 12, 0.25]],
+        }],
+    }  # fmt: skip
 
 
 def test_results_are_streamed_and_a_break_leaves_the_old_file(tmp_path):
-    path = tmp_path / "dpr.json"
-    write_dpr(path, [RESULT])
-    before = path.read_bytes()
+    before = write_dpr(path := tmp_path / "dpr.json", [RESULT]).read_bytes()
 
     def broken():
         yield RESULT
@@ -65,18 +56,14 @@ def test_questions_are_read_with_their_different_answers(tmp_path):
     output = [{"answer": "x"}, {"provenance": []}, {"answer": "x"}, {"answer": "y"}]
     rows = [{"id": "a", "input": "who?", "output": output}, {"id": "b", "input": "why?"}]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert read_topics(path) == [
-        Topic(Query("a", "who?"), ("x", "y")),
-        Topic(Query("b", "why?")),
-    ]
+    wanted = [Topic(Query("a", "who?"), ("x", "y")), Topic(Query("b", "why?"))]
+    assert read_topics(path) == wanted
 
 
 ASKED = {
     "topics.json": json.dumps([{"question": "who?", "answers": ["Ann"]}]),
     "nq.tsv": "who?\t['Ann']\n",
-    "nq.qas.csv": "who?\t['Ann']\n",
     "dev.jsonl": json.dumps({"id": "a", "input": "who?", "output": [{"answer": "Ann"}]}),
-    "queries.jsonl": json.dumps({"_id": "a", "text": "who?"}),
     "queries.tsv": "_id\ttext\na\twho?\n",
 }
 
@@ -95,7 +82,6 @@ BROKEN = {
         '[{"question": "a"}, "b"]': "item 2 is 'b'",
         '[{"query": "a"}]': r"item 1 is \{'query': 'a'\}",
         '[{"question": "a", "answers": [1]}]': "expected a list of strings",
-        '[{"question": "a", "id": 7}]': "7 is a number",
         '[{"question": "a\\ud83d"}]': "half a surrogate pair",
         "[" * 100_000: "broken JSON",
         "[]": "no question in it",
@@ -105,15 +91,12 @@ BROKEN = {
         "who sang it": "line 1: cannot read 'who sang it'",
         "\t['Ann']": "line 1: .*no question",
         "a\t['b']\nwho\t['Ann'": "line 2: cannot read",
-        "who\t[{[]}]": "cannot read",
         "who\t__import__('os')": "cannot read",
-        "who\t[1999]": "no list of strings",
         "who\t'Ann'": "no list of strings",
         "who\t" + "[" * 9999: "cannot read",
     },
     ("t.jsonl", partial(read_topics, kind=TopicFormat.KILT)): {
         '{"id": "b"}': "line 1: no question field among 'id'",
-        '{"input": "b"}': "field 'id': None is no id",
         '{"id": "b", "input": "x", "output": "y"}': "'y'; expected a list of objects",
         '{"id": "b", "input": ["x"]}': r"\['x'\] is of type list",
     },

@@ -21,25 +21,20 @@ FILE = Path("rules.yaml")
         ("a: 1\nb:\n  c: 1\n  c: 2\n",
          "rules.yaml, line 4, field 'b.c': key 'c' is given twice, first on line 3; "
          "expected each key once."),
-        ("a: !!float x\n", "could not convert string to float: 'x'"),
         ("a: !!int x\n", "broken YAML (invalid literal for int()"),
         ("a: !!bool x\n", "broken YAML ('x')"),
         ("? [a]\n: b\n", "a list or a mapping as key; expected text as key"),
         ("a:\n\t- b\n", "line 2: broken YAML (found character '\\t' that cannot start any token); "
          "expected YAML. Mend the line: indent by spaces"),
         ("a: b: c\n", "line 1: broken YAML (mapping values are not allowed here)"),
-        ("a: [b\n", "broken YAML"),
-        ('a: "\\UFFFFFFFF"\n', "broken YAML"),
         ('a: "\\U00110000"\n', "broken YAML"),
         ("a: !!python/object/apply:os.system ['true']\n",
          "tag 'tag:yaml.org,2002:python/object/apply:os.system'; expected plain values without"),
         ("a: !mine x\n", "tag '!mine'"),
-        ("a: !!set {x}\n", "tag 'tag:yaml.org,2002:set'"),
         ("a: !!binary aGk=\n", "tag 'tag:yaml.org,2002:binary'"),
         ("a: &x [1]\nb: *x\n", "line 2, field 'b': an anchor is used a second time"),
         ("a: &x [*x]\n", "an anchor is used a second time"),
         ("a: 1\n---\nb: 2\n", "broken YAML (but found another document)"),
-        ("a: \x00\n", "broken YAML"),
     ],
 )  # fmt: skip
 def test_traps_and_broken_files_are_refused_where_they_stand(text: str, words: str) -> None:
@@ -51,21 +46,11 @@ def test_traps_and_broken_files_are_refused_where_they_stand(text: str, words: s
 @pytest.mark.parametrize(
     "text",
     [
-        "a: &a [x, x]\n" + "".join(f"b{i}: [*a, *a]\n" for i in range(9)),
-        "a: &a {x: 1}\nb: {<<: [*a, *a]}\n",
-        "a: &a [*a]\n",
-        "&a\n? *a\n: 1\n",
-        "? [a, b]\n: 1\n",
-        "? {a: 1}\n: 1\n",
-        "a: !!python/object/apply:os.system [x]\n",
-        "a: !!binary SGVsbG8=\n",
-        "a: !!set {x, y}\n",
-        "a: !!int " + "7" * 10_000 + "\n",
-        "- " * 10_000 + "\n",
-        "? " * 10_000 + "\n",
+        "a: &a {x: 1}\nb: {<<: [*a, *a]}\n", "&a\n? *a\n: 1\n", "? {a: 1}\n: 1\n",
+        "a: !!int " + "7" * 10_000 + "\n", "- " * 10_000 + "\n", "? " * 10_000 + "\n",
         "a: " + "{a: " * 10_000 + "\n",
     ],
-)
+)  # fmt: skip
 def test_what_grows_when_it_is_read_is_refused(text: str) -> None:
     with pytest.raises(InputError):
         YamlFile(FILE, text)

@@ -5,7 +5,6 @@ import random
 
 import pytest
 
-from argus.cli.main import main
 from argus.corpora.opening import read_corpus
 from argus.data import kb as kb_module
 from argus.engine import EngineConfig
@@ -13,6 +12,7 @@ from argus.errors import ArgusError, InputError
 from argus.kb.build import build_kb
 from argus.kb.config import Dumps, KbConfig
 from argus.kb.reading import DumpParts
+from tests.contract.examples import invoke
 from tests.support.dumps import pages_dump
 
 PAGES = {
@@ -48,21 +48,15 @@ def test_a_dump_that_was_cut_gives_what_precedes_and_says_where(dump, tmp_path):
     assert built.damage["wikipedia"] in (tmp_path / "kb" / "report.html").read_text()
 
 
-def test_damage_exits_with_2_after_writing_what_precedes_it(dump, tmp_path, monkeypatch, capsys):
+def test_damage_exits_with_2_after_writing_what_precedes_it(dump, tmp_path):
     broken = bytearray(dump.read_bytes())
     middle = len(broken) // 2
     broken[middle : middle + 64] = bytes(64)
     (tmp_path / "broken.bz2").write_bytes(broken)
-    out = tmp_path / "kb"
-    options = ["--wikipedia", str(tmp_path / "broken.bz2"), "--out", str(out), "--no-words"]
-    monkeypatch.setattr(
-        "sys.argv", ["argus", "research", "kb", "build", *options, "--split-mib", "1"]
-    )
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    assert stopped.value.code == 2
-    assert "warning: wikipedia breaks off" in capsys.readouterr().out
-    entity_ids = ids(out)
+    given = ["--wikipedia", str(tmp_path / "broken.bz2"), "--out", str(tmp_path / "kb")]
+    code, out, _ = invoke(["research", "kb", "build", *given, "--no-words", "--split-mib", "1"])
+    assert code == 2 and "warning: wikipedia breaks off" in out
+    entity_ids = ids(tmp_path / "kb")
     assert entity_ids == set(list(PAGES)[: len(entity_ids)]) and len(entity_ids) > 100
 
 

@@ -59,7 +59,7 @@ def test_a_killed_build_reads_the_rest_and_gives_equal_shards(tmp_path, monkeypa
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate(timeout=60)
     assert signal_text == "stalled"
-    read = _parts(out)
+    read = {int(path.stem) for path in out.glob("work/*/wikipedia-parts/*.json")}
     assert len(read) == 2
     with pytest.raises(InputError, match="kb build"):
         read_corpus(out)
@@ -73,16 +73,8 @@ def test_a_killed_build_reads_the_rest_and_gives_equal_shards(tmp_path, monkeypa
     assert again and not again & read
     assert again | read == set(range(len(again | read))) and len(again) > 5
     assert not (out / "work").exists()
-    whole = build_kb(
-        Dumps(wikipedia=str(dump)),
-        out=tmp_path / "whole",
-        config=config,
-        engine=EngineConfig(workers=1),
-    )
+    one = EngineConfig(workers=1)
+    whole = build_kb(Dumps(wikipedia=str(dump)), out=tmp_path / "w", config=config, engine=one)
     assert result.summary["counts"] == whole.summary["counts"]
-    tables = [json.loads((f / "kb.json").read_text())["tables"] for f in (out, tmp_path / "whole")]
+    tables = [json.loads((f / "kb.json").read_text())["tables"] for f in (out, tmp_path / "w")]
     assert tables[0] == tables[1]
-
-
-def _parts(out):
-    return {int(path.stem) for path in out.glob("work/*/wikipedia-parts/*.json")}
