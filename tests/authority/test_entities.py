@@ -2,13 +2,6 @@ from argus.authority.rules import Record, Rule, ScopeKey
 from argus.authority.theory import EntityIndex, ScopeNames
 from tests.support.authorities import at, record
 
-PACKAGES = [
-    record("lib", "advisory", 1, package="mercury"),
-    record("http", "advisory", 1, package="mercury http"),
-    record("parser", "advisory", 1, package="mercury-parser"),
-    record("plain", "page"),
-]
-
 
 def test_the_index_finds_what_shares_an_entity_in_order():
     records = [
@@ -20,14 +13,14 @@ def test_the_index_finds_what_shares_an_entity_in_order():
     index = EntityIndex(records)
     assert index.sharing([("y", "3")]) == ["b", "a"]
     assert index.sharing([("x", "3"), ("x", "1")]) == ["b", "c"]
-    assert index.sharing([("z", "3")]) == []
-    assert index.sharing([]) == []
+    assert index.sharing([("z", "3")]) == index.sharing([]) == []
 
 
 def test_equated_keys_are_one_and_global_rules_share_one():
     overrules = Rule("opinion", "opinion", (ScopeKey("overrules", "citation"),))
     old = Record("old", "opinion", at(1), {"citation": "1 U.S. 1"})
     new = Record("new", "opinion", at(2), {"citation": "9 U.S. 9", "overrules": "1 U.S. 1"})
+    assert overrules.holds(old, new) and not old.entities & new.entities  # the keys differ
     assert EntityIndex([old, new]).sharing(old.entities) == ["old"]
     assert EntityIndex([old, new], [overrules]).sharing(old.entities) == ["old", "new"]
     policy = Rule("policy", "policy", name="latest policy")
@@ -37,10 +30,9 @@ def test_equated_keys_are_one_and_global_rules_share_one():
 
 
 def test_names_are_whole_words_in_any_case_and_the_longest_wins():
-    assert ScopeNames(PACKAGES).bearers("Is MERCURY HTTP safe?") == [(("package", "mercury http"),)]
-    assert ScopeNames(PACKAGES).bearers("mercury, mercury_parser") == [
-        (("package", "mercury"),),
-        (("package", "mercury-parser"),),
-    ]
-    assert ScopeNames(PACKAGES).bearers("mercurys and http") == []
-    assert ScopeNames(PACKAGES).bearers("") == []
+    packages = ("mercury", "mercury http", "mercury-parser")
+    names = ScopeNames([record(name, package=name) for name in packages] + [record("plain")])
+    assert names.bearers("Is MERCURY HTTP safe?") == [(("package", "mercury http"),)]
+    both = [(("package", "mercury"),), (("package", "mercury-parser"),)]
+    assert names.bearers("mercury, mercury_parser") == both
+    assert names.bearers("mercurys and http") == names.bearers("") == []

@@ -15,7 +15,7 @@ from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.benchmarks.judging import Judge, Outcome, Stages, factors, score
 from argus.authority.relation import Authority
 from argus.authority.resolution import resolve
-from argus.authority.rules import Edge, Record, Rule, ScopeKey
+from argus.authority.rules import Edge, Record, Rule
 from argus.authority.theory import (
     EntityIndex,
     ScopeTimes,
@@ -24,7 +24,6 @@ from argus.authority.theory import (
 )
 from tests.support.authorities import LATER, at, chain, record, relations
 from tests.support.draws import examples
-from tests.support.rssg import neighbourhood, scope_ceiling, supersession_graph
 
 
 def exchangeable(pairing: Sequence[int]) -> Authority:
@@ -69,16 +68,12 @@ def middle(view: View, anchor: str) -> list[str]:
     return [later[len(later) // 2]]
 
 
-def by_name(view: View, anchor: str) -> list[str]:
-    return [anchor.replace("old", "new")]
-
-
 def itself(view: View, anchor: str) -> list[str]:
     return [anchor]
 
 
-ALGORITHMS = [latest, next_after, middle, by_name, itself]
-CHAINS = pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+ALGORITHMS = [latest, next_after, middle, itself]
+CHAINS = pytest.mark.parametrize("n", [1, 2, 4])
 
 
 def mean_tca(n: int, serve: Callable[[Authority, str], Sequence[str]], anchor: str) -> Fraction:
@@ -101,14 +96,6 @@ def test_proposition_2_no_scope_index_beats_phi_on_average(n):
             assert mean == (0 if algorithm is itself else Fraction(1, n))
 
 
-@CHAINS
-def test_proposition_2_is_tight_for_a_uniform_guess(n):
-    for pairing in permutations(range(n)):
-        authority = exchangeable(pairing)
-        guesses = [check_conditions([f"new{j}"], authority, ["old0"]).hold for j in range(n)]
-        assert Fraction(sum(guesses), n) == Fraction(1, n)
-
-
 @settings(max_examples=examples(25), deadline=None)
 @given(st.integers(1, 4), st.data())
 def test_proposition_2_bounds_any_choice_by_the_view_alone(n, data):
@@ -121,10 +108,6 @@ def test_proposition_2_bounds_any_choice_by_the_view_alone(n, data):
 @CHAINS
 def test_proposition_2_is_exceeded_by_rules(n):
     assert mean_tca(n, lambda a, q: list(resolve({"q": {q: 1.0}}, a)["q"]), "old0") == 1
-    if n > 1:
-        authority = exchangeable(range(n))
-        graph = supersession_graph(authority.records.values(), authority.rules)
-        assert graph.controlling(["old1"]) == ["new1"]
 
 
 @pytest.mark.parametrize("n", [2, 3, 4])
@@ -141,8 +124,7 @@ def test_proposition_2_bounds_phi_times_anchor_recall(n):
             total += check_conditions(served, authority, [f"old{i}"]).hold
     mean = total / (n * math.factorial(n))
     assert mean == Fraction(sum(anchored), n) / n
-    ceiling = scope_ceiling([ambiguity_of("old0", n)] * n, anchored)
-    assert float(mean) == pytest.approx(ceiling)
+    assert float(mean) == pytest.approx(ambiguity_of("old0", n).phi * sum(anchored) / n)
 
 
 def test_remark_4_a_newer_document_misleads_time_not_rules():
@@ -150,8 +132,7 @@ def test_remark_4_a_newer_document_misleads_time_not_rules():
     authority = Authority(records, [LATER])
     assert ScopeTimes(records).latest(["d1"], 1) == ["noise"]
     assert not check_conditions(["noise"], authority, ["d1"]).hold
-    graph = supersession_graph(neighbourhood(["d1"], authority, EntityIndex(records)), [LATER])
-    assert graph.controlling(["d1"]) == authority.controlling(["d1"]) == ["d2"]
+    assert authority.controlling(["d1"]) == ["d2"]
 
 
 def events(
@@ -185,40 +166,25 @@ def values(found: dict) -> tuple[float | None, ...]:
     return tuple(share and share["value"] for share in shares)
 
 
-def test_lemma_1_without_an_anchor_the_first_factor_fails_alone():
+def test_lemma_1_each_factor_fails_alone():
     lone = Authority(chain("d1", "d2"), [LATER])
     found = [
         events(lone, anchors, lone.closure(anchors), lone.controlling(anchors), "d1")
         for anchors in (["d1"], [])
     ]
     assert values(counted(found)) == (0.5, 1.0, 1.0)
-
-
-def test_lemma_1_a_guess_among_chains_fails_the_second_factor():
     found = []
     for pairing in permutations(range(3)):
         authority = exchangeable(pairing)
         served = latest(seen_by_scope(authority), "old0")
         found.append(events(authority, ["old0"], ["old0", *served], served, "old0"))
     assert values(counted(found)) == (1.0, pytest.approx(ambiguity_of("old0", 3).phi), 1.0)
-
-
-def test_lemma_1_one_hop_fails_the_third_factor_alone():
     deep = Authority(
         [record(d) for d in ("d1", "d2", "d3")], edges=[Edge("d2", "d1"), Edge("d3", "d2")]
     )
     one_hop = [link.superseder for link in deep.links("d1")]
     found = counted([events(deep, ["d1"], deep.closure(["d1"]), one_hop, "d1")])
     assert values(found) == (1.0, 1.0, 0.0)
-
-
-def test_lemma_1_rules_make_the_middle_factor_one():
-    authority = exchangeable((1, 2, 0))
-    closure, served = authority.closure(["old0"]), authority.controlling(["old0"])
-    found = counted([events(authority, ["old0"], closure, served, "old0")])
-    assert scope_ambiguity(["old0"], authority, EntityIndex(authority.records.values())).phi < 0.4
-    assert values(found) == (1.0, 1.0, 1.0)  # TCA is not phi: that is the worst case's
-    assert (found["product"], found["tca_without"]) == (1.0, 0.0)
 
 
 def test_proposition_1_without_an_anchor_tca_can_be_one():
@@ -259,14 +225,10 @@ def test_proposition_3_a_closure_takes_a_lookup_per_record(relation, data):
     assert authority.calls.lookups == len(closure)
 
 
-def test_proposition_3_lookups_are_linear_pairs_quadratic():
+def test_proposition_3_lookups_are_linear_where_pairs_are_quadratic():
     n = 60
-    records = chain(*(f"d{i:02}" for i in range(n)))
-    authority = Authority(records, [LATER])
-    graph = supersession_graph(records, [LATER])
-    assert graph.controlling(["d00"]) == authority.controlling(["d00"]) == [f"d{n - 1}"]
-    assert graph.checks == n * (n - 1)
-    assert len(graph.links) == n * (n - 1) // 2
+    authority = Authority(chain(*(f"d{i:02}" for i in range(n))), [LATER])
+    assert authority.controlling(["d00"]) == [f"d{n - 1}"]
     assert authority.calls.lookups <= 2 * n
     assert authority.calls.edges <= 2 * n
 
@@ -288,12 +250,3 @@ def test_the_entity_scope_axiom_holds_of_rules_not_of_chains():
     authority = Authority(records, [Rule("doc", "doc", ("x",)), Rule("doc", "doc", ("y",))])
     assert authority.closure(["d1"]) == ["d1", "d2", "d3"]
     assert not records[0].entities & records[2].entities
-    case, overruling = (
-        record("case", "opinion", 1, citation="1 U.S. 1"),
-        record("overruling", "opinion", 2, citation="9 U.S. 9", overrules="1 U.S. 1"),
-    )
-    rule = Rule("opinion", "opinion", (ScopeKey("overrules", "citation"),))
-    assert rule.holds(case, overruling)
-    assert not case.entities & overruling.entities  # the keys differ
-    index = EntityIndex([case, overruling], [rule])
-    assert index.entities(case) & index.entities(overruling)

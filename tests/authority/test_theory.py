@@ -12,17 +12,8 @@ from argus.authority.theory import (
 )
 from argus.errors import InputError
 from tests.support.authorities import LATER, chain, record
-from tests.support.rssg import scope_ceiling
 
 TWO = Authority(chain("old", "new") + chain("other", scope="t"), [LATER])
-
-
-def test_divergence_is_how_far_the_controlling_falls_behind():
-    found = divergence({"old": 9.0, "other": 7.0, "new": 4.5}, TWO)
-    assert found.top == "old"
-    assert found.frontier == ("new",)
-    assert found.delta == 4.5
-    assert found.n_plus == found.n_plus_all == 2
 
 
 def test_a_frontier_goes_by_score_and_tca_needs_its_last():
@@ -43,7 +34,6 @@ def test_a_frontier_goes_by_score_and_tca_needs_its_last():
     [
         ({}, 0.0, "no document in force is scored"),
         ({"old": math.nan, "new": 1.0}, -1.0, "no document in force is scored"),
-        ({"old": math.inf}, 0.0, "no document in force is scored"),
         ({"old": 1.0, "new": -0.5}, 0.0, "absent=0.0, above the lowest score -0.5"),
     ],
 )
@@ -59,9 +49,3 @@ def test_kappa_is_documents_of_the_scope_per_one_of_the_chain():
     assert found == ScopeAmbiguity(documents=3, closure=2)
     assert (found.kappa, found.phi) == (1.5, pytest.approx(2 / 3))
     assert scope_ambiguity(["old"], authority, index, [("entity", "s")]) == found
-
-
-def test_the_ceiling_is_the_mean_of_phi_with_an_anchor():
-    half, whole = ScopeAmbiguity(4, 2), ScopeAmbiguity(2, 2)
-    assert scope_ceiling([half, whole, half], [True, True, False]) == pytest.approx(1.5 / 3)
-    assert scope_ceiling([half, whole], [True, True], chains=2) == 1.0

@@ -7,6 +7,7 @@ import pytest
 
 from argus.authority.domains import Domain, load_domain
 from argus.authority.rules import Order, Rule, ScopeKey
+from argus.authority.times import parse_moment
 from argus.errors import InputError
 
 RULE = "rules:\n  - superseding: patch\n    superseded: disclosure\n    scope: [cve_id]\n"
@@ -24,6 +25,8 @@ def with_rule(line: str) -> str:
 def test_everything_a_rule_can_say(tmp_path: Path) -> None:
     text = """
 name: all
+dates: '%d.%m.%Y'
+records: [{id: _id, type: a, time: timestamp, scope: {k: entities.k}}]
 rules:
   - name: r1
     superseding: [a, b]
@@ -36,7 +39,8 @@ rules:
   - {superseding: x, superseded: y, scope: global, order: type, confidence: 1}
   - {superseding: x, superseded: x, scope: k}
 """
-    first, second, third = load(tmp_path, text).rules
+    domain = load(tmp_path, text)
+    first, second, third = domain.rules
     assert first == Rule(
         superseding=("a", "b"),
         superseded=("c",),
@@ -53,6 +57,9 @@ rules:
     )
     assert (second.scope, second.order, second.name) == ((), Order.TYPE, "x > y")
     assert third.scope == (ScopeKey("k", "k"),)
+    (tmp_path / "docs.jsonl").write_text('{"_id": "d", "timestamp": "25.12.2001"}\n')
+    (record,) = domain.read(tmp_path / "docs.jsonl")
+    assert record.time == parse_moment("2001-12-25")
 
 
 @pytest.mark.parametrize(
