@@ -21,14 +21,8 @@ def at(i: int) -> Moment:
     return Moment(i, i + 1, str(i))
 
 
-def note(i: int, *, type_: str = "note", when: int | None = None, **scope) -> Record:
-    """A record of package x and of its own CVE."""
-    time = at(i if when is None else when)
-    return Record(f"{type_[0]}{i}", type_, time, {"package": "x", "cve": f"c{i}"} | scope)
-
-
-LATER = Rule("note", "note", "package", name="later note")
-OWN = Rule(("note", "patch"), "note", "cve", name="own")
+def note(i: int) -> Record:
+    return Record(f"n{i}", "note", at(i), {"package": "x", "cve": f"c{i}"})
 
 
 def cost(authority: Authority, ask) -> int:
@@ -49,20 +43,6 @@ def test_an_earlier_time_of_a_crowded_scope_is_cut_not_walked(order):
     assert cost(view, lambda: view.controlling(["n7"])) < FEW
     assert cost(view, lambda: view.is_active(f"n{N // 2}")) < FEW
     assert view.controlling([f"n{N // 2 + 1}"]) == []
-
-
-def test_an_outlet_opens_and_closes_as_records_come_and_go():
-    authority = Authority([note(i) for i in range(N)], [LATER, OWN])
-    last = f"n{N - 1}"
-    assert authority.controlling(["n7"]) == [last]
-    authority.insert(note(50, type_="patch", when=N, package="other"))
-    made = authority.index.buckets[0, ("x",)].heads
-    assert made.narrow[0] == {(1, ("c50",))}
-    assert set(authority.controlling(["n7"])) == {last, "p50"}
-    assert authority.controlling(["n51"]) == [last]
-    authority.delete("p50")
-    assert made.narrow[0] == set() and len(made.narrow[1]) == 0
-    assert authority.controlling(["n7"]) == [last]
 
 
 VALUES = st.lists(st.sampled_from("uvw"), max_size=2, unique=True).map(tuple)

@@ -18,41 +18,21 @@ from tests.support.relations import Naive, relations
 NOTE = Rule("note", "advisory", ("package",), order="type")
 
 
-def record(id_: str, type_: str, **scope) -> Record:
-    return Record(id_, type_, None, scope)
+PACKAGES = {"lib": "mercury", "http": "mercury http", "parser": "mercury-parser"}
 
 
-PACKAGES = [
-    record("adv-lib", "advisory", package="mercury"),
-    record("note-lib", "note", package="mercury"),
-    record("adv-http", "advisory", package="mercury http"),
-    record("note-http", "note", package="mercury http"),
-    record("adv-parser", "advisory", package="mercury-parser"),
-    record("note-parser", "note", package="mercury-parser"),
-    record("plain", "page"),
-]
-
-
-@pytest.fixture
-def authority() -> Authority:
-    return Authority(PACKAGES, [NOTE])
-
-
-@pytest.fixture
-def names() -> ScopeNames:
-    return ScopeNames(PACKAGES)
-
-
-def package(name: str) -> tuple[str, str]:
-    return "package", name
-
-
-def test_an_ambiguous_query_keeps_the_right_document(authority, names):
+def test_an_ambiguous_query_keeps_the_right_document():
     """ "mercury" is a package and the beginning of two others; the bug is one of the parser."""
+    records = [
+        Record(f"{kind[:3] if kind == 'advisory' else kind}-{id_}", kind, None, {"package": name})
+        for id_, name in PACKAGES.items()
+        for kind in ("advisory", "note")
+    ]
+    authority, names = Authority(records, [NOTE]), ScopeNames(records)
     anchors = {"adv-lib": 5.0, "adv-parser": 4.9, "adv-http": 2.0}
     text = "does mercury still choke on nested comments?"
     posterior = scope_posterior(text, anchors, authority, names)
-    assert next(iter(posterior)) == package("mercury")
+    assert next(iter(posterior)) == ("package", "mercury")
     assert list(map_frontier(authority, posterior, anchors)) == ["note-lib"]
     run = expectation(authority, posterior, anchors)
     assert list(run) == ["note-lib", "note-parser", "note-http"]

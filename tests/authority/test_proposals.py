@@ -9,7 +9,6 @@ from argus.authority.opening import read_edges
 from argus.authority.proposals import (
     RecordNames,
     accept_proposals,
-    find_evidence,
     find_statements,
     propose_supersessions,
     read_proposals,
@@ -55,16 +54,6 @@ def decide(file, decisions):
         writer = csv.DictWriter(out, rows[0].keys())
         writer.writeheader()
         writer.writerows(rows)
-
-
-def kinds(*records):
-    found = find_evidence(records)
-    return {pair: kind for pair, (kind, _) in found.items()}
-
-
-def stated(text, speaker=Record("speaker", "any")):  # noqa: B008
-    namings = RecordNames(CASES).find(speaker, text)
-    return [found[:3] for found in find_statements(text, namings)]
 
 
 def test_proposals_become_edges_that_a_search_follows(records, tmp_path):
@@ -132,4 +121,5 @@ def test_a_broken_review_is_refused_and_nothing_written(tmp_path, rows, message)
     ],
 )  # fmt: skip
 def test_statements_of_a_text(text, found):
-    assert stated(text) == found
+    namings = RecordNames(CASES).find(Record("speaker", "any"), text)
+    assert [statement[:3] for statement in find_statements(text, namings)] == found

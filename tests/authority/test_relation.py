@@ -56,20 +56,6 @@ def test_closure_and_frontier_equal_rule_checks_on_all_pairs(relation, data):
     agree(authority, naive, groups_of(naive.records, data))
 
 
-@settings(max_examples=examples(250), deadline=None)
-@given(relations(most=9), st.sampled_from([0, 1]), st.data())
-def test_crowded_scopes_are_controlled_by_the_same_records(relation, crowded, data):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scopes, "CROWDED", crowded)
-        authority, naive = built(relation)
-        for ids in groups_of(naive.records, data):
-            assert set(authority.controlling(ids)) == naive.controlling(ids)
-        for older in naive.records:
-            found = authority.heads([older])
-            for newer in naive.controlling([older]):
-                assert len(chain_to(newer, found)) == naive.steps(older, newer)
-
-
 @settings(max_examples=examples(150), deadline=None)
 @given(relations(names=SEVERAL), st.sampled_from([0.25, 0.5, 0.6, 1.0]), st.data())
 def test_at_theta_less_sure_edges_are_none(relation, theta, data):
@@ -197,8 +183,6 @@ def test_unknown_and_repeated_ids_and_edges_are_refused():
     authority = Authority(chain_of(2), [LATER_NOTE])
     with pytest.raises(InputError, match=r"no record 'nope'; expected the id of one of the 2 rec"):
         authority.closure(["nope"])
-    with pytest.raises(InputError, match=r"no record 'nope'"):
-        authority.controlling(["nope"])
     with pytest.raises(InputError, match=r"two records have the id 'd0'"):
         Authority([*chain_of(2), *chain_of(1)])
     with pytest.raises(InputError, match=r"record 'd0' is there already"):
@@ -242,8 +226,3 @@ def test_what_leads_out_of_a_crowded_scope_is_followed():
     published = Rule("other", "note", "k", order=Order.PUBLISHED, name="by publication")
     two = Authority([*chain_of(n), out], [LATER_NOTE, published])
     assert two.controlling(["d0"]) == ["out"]
-
-
-def test_rules_and_edges_of_words_unknown_are_refused():
-    with pytest.raises(ValueError, match="'x' is not a valid Order"):
-        Rule("t", "t", "s", order="x")

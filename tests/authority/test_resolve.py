@@ -1,5 +1,4 @@
 import math
-from types import MappingProxyType
 
 import pytest
 from hypothesis import given, settings
@@ -8,11 +7,11 @@ from hypothesis import strategies as st
 from argus.authority.config import Chains
 from argus.authority.relation import Authority
 from argus.authority.resolution import resolve, trace
-from argus.authority.rules import Record, Rule
+from argus.authority.rules import Rule
 from argus.authority.theory import check_conditions
 from argus.data.runs import ranking
 from argus.errors import InputError
-from tests.support.authorities import LATER, at, chain, relations
+from tests.support.authorities import LATER, at, chain, record, relations
 
 RECORDS = [
     *chain("a1", "a2", "a3", scope="a"),
@@ -101,35 +100,22 @@ def test_at_any_time_it_does_what_a_corpus_of_that_time_would(relation, day, dat
     assert view.run == then.run
 
 
-class TestOneChainPerScope:
-    RECORDS = (
-        Record.of("clearance", "cleared", {"ticker": "X"}, time="2024-01-01"),
-        Record.of("blackout", "closed", {"ticker": "X"}, time="2024-02-01"),
-        Record.of("later", "cleared", {"ticker": "X"}, time="2024-03-01"),
-        Record.of("other", "cleared", {"ticker": "Y"}, time="2024-03-01"),
-        Record.of("unscoped", "memo", {}),
-        Record.of("unscoped too", "memo", {}),
-    )
-    SCORES = MappingProxyType(
-        {"clearance": 5.0, "later": 4.0, "unscoped": 3.0, "unscoped too": 2.0, "other": 1.0}
-    )
-
-    def test_all_chains_are_served_by_default(self):
-        authority = Authority(self.RECORDS, [Rule(("closed",), ("cleared",), "ticker")])
-        found = trace(self.SCORES, authority)
-        ids = ["blackout", "later", "unscoped", "unscoped too", "other"]
-        assert [hit.id for hit in found.hits] == ids
-
-    def test_on_request_only_that_of_the_best_anchor_of_a_scope(self):
-        authority = Authority(self.RECORDS, [Rule(("closed",), ("cleared",), "ticker")])
-        found = trace(self.SCORES, authority, chains=Chains.FIRST)
-        assert [hit.id for hit in found.hits] == ["blackout", "unscoped", "unscoped too", "other"]
-
-    def test_anchors_of_one_chain_are_no_rivals(self):
-        rule = Rule(("v",), ("v",), "of")
-        records = [Record.of(f"v{i}", "v", {"of": "x"}, time=f"200{i}") for i in range(3)]
-        found = trace({"v0": 2.0, "v1": 1.0}, Authority(records, [rule]), chains=Chains.FIRST)
-        assert [hit.id for hit in found.hits] == ["v2"]
+def test_on_request_the_chain_of_the_best_anchor_of_a_scope_is_served_alone():
+    records = [
+        record("clearance", "cleared", 1, ticker="X"),
+        record("blackout", "closed", 2, ticker="X"),
+        record("later", "cleared", 3, ticker="X"),
+        record("other", "cleared", 3, ticker="Y"),
+        record("unscoped", "memo"),
+        record("unscoped too", "memo"),
+    ]
+    authority = Authority(records, [Rule("closed", "cleared", "ticker")])
+    scores = {"clearance": 5.0, "later": 4.0, "unscoped": 3.0, "unscoped too": 2.0, "other": 1.0}
+    served = ["blackout", "unscoped", "unscoped too", "other"]
+    assert ids(scores, authority, chains=Chains.FIRST) == served
+    assert ids(scores, authority) == ["blackout", "later", *served[1:]]
+    rivals = {"a1": 2.0, "a2": 1.0}  # of one chain
+    assert ids(rivals, chains=Chains.FIRST) == ["a3"]
 
 
 def test_scores_that_are_no_finite_numbers_are_refused():

@@ -106,22 +106,17 @@ def same_state(stream: Stream, model: Model) -> None:
     rebuilt = Authority(model.records.values(), model.rules, edges)
     assert set(streamed.records) == set(model.records)
     for id_ in model.records:
-        active = model.naive.is_active(id_)
-        assert streamed.is_active(id_) == rebuilt.is_active(id_) == active
-        closure = model.naive.closure([id_])
-        assert set(streamed.closure([id_])) == set(rebuilt.closure([id_])) == closure
+        assert streamed.is_active(id_) == model.naive.is_active(id_)
+        assert set(streamed.closure([id_])) == model.naive.closure([id_])
         assert set(streamed.controlling([id_])) == model.naive.controlling([id_])
     everything = list(model.records)
-    assert set(streamed.frontier(everything)) == set(rebuilt.frontier(everything))
     assert set(streamed.frontier(everything)) == model.naive.frontier(everything)
-    places = {place: (list(b.superseding), list(b.superseded)) for place, b in buckets(streamed)}
-    assert places == {
-        place: (list(b.superseding), list(b.superseded)) for place, b in buckets(rebuilt)
-    }
+    assert places(streamed) == places(rebuilt)
 
 
-def buckets(authority: Authority):
-    return authority.index.buckets.items()
+def places(authority: Authority):
+    buckets = authority.index.buckets.items()
+    return {place: (list(b.superseding), list(b.superseded)) for place, b in buckets}
 
 
 def supersedes_directly(model: Model, newer: str, older: str) -> bool:

@@ -103,23 +103,6 @@ def test_corollary_1_n_plus_of_k_excludes_the_first_k(relation, data):
     assert found.n_plus <= first < found.n_plus + tied  # exact but for ties
 
 
-def naive_hold(relation: Relation, r: set[str], anchors: set[str]) -> bool:
-    """Theorem 4 word by word, on all pairs."""
-    above = relation.above()
-    closure = {d for a in anchors for d in {a} | above[a]}
-    frontier = {d for d in closure if not above[d] & closure}
-    return frontier <= r and all(above[d] & r for d in r if above[d])
-
-
-@settings(deadline=None)
-@given(relations(), st.data())
-def test_theorem_4_agrees_with_an_independent_reading(relation, data):
-    r = data.draw(st.sets(st.sampled_from(relation.ids)))
-    anchors = data.draw(st.sets(st.sampled_from(relation.ids), min_size=1))
-    found = check_conditions(sorted(r), relation.authority, sorted(anchors))
-    assert found.hold == naive_hold(relation, r, anchors)
-
-
 def tca(relation: Relation, r: set[str], anchor: str, answer: Callable[[frozenset[str]], object]):
     """Def. 7: the answer from the active documents of the gold chain, and NoIgnoredSuperseder."""
     above = relation.above()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.authority.times import Moment, parse_moment
+from argus.authority.times import Moment, date_form, parse_moment
 from argus.errors import InputError
 
 NEW_YORK = ZoneInfo("America/New_York")
@@ -73,6 +73,12 @@ def test_a_time_is_a_microsecond_in_its_own_zone(text, point):
 def test_named_forms_are_read_beside_the_usual_ones(text, same):
     forms = ["%d-%b-%Y", "%d.%m.%Y", "%b %Y", "%d.%m.%Y %H:%M"]
     assert parse_moment(text, forms=forms) == parse_moment(same)
+
+
+@pytest.mark.parametrize("form", ["%d.%m.", "%Y-%m %H:%M"])
+def test_a_form_without_year_or_with_hours_of_no_day_is_refused(form):
+    with pytest.raises(ValueError, match="has"):
+        date_form(form)
 
 
 def test_days_and_months_of_a_zone_follow_each_other_without_gap():

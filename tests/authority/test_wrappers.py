@@ -57,33 +57,25 @@ def node(text, id_, score, **metadata):
 
 def test_a_langchain_document_is_replaced_by_one_of_its_class(authority):
     chain = Chain(found=[document("The flaw is open.", id="open"), document("x", id="other")])
-    found = AuthorityRetriever(chain, authority).invoke("is it fixed?")
+    wrapped = AuthorityRetriever(chain, authority)
+    found = wrapped.invoke("is it fixed?")
+    assert asyncio.run(wrapped.ainvoke("is it fixed?")) == found
     assert [d.metadata["id"] for d in found] == ["fixed", "other"]
     assert isinstance(found[0], Document) and found[0].id == "fixed"
     assert found[0].page_content == "Release 2.0 closes it."
     assert found[0].metadata["supersedes"] == ["open superseded by fixed (patch > disclosure)"]
 
 
-def test_asynchronous_calls_give_the_same(authority):
-    chain = Chain(found=[document("The flaw is open.", id="open")])
-    found = asyncio.run(AuthorityRetriever(chain, authority).ainvoke("q"))
-    assert [d.id for d in found] == ["fixed"]
-    nodes = Nodes([node("The flaw is open.", "open", 0.9)])
-    found = asyncio.run(AuthorityRetriever(nodes, authority).aretrieve("q"))
-    assert [n.node.node_id for n in found] == ["fixed"]
-
-
 def test_llamaindex_nodes_are_replaced_with_their_score(authority):
     nodes = Nodes(
         [node("The flaw is open.", "open", 0.9), node("x", "chunk-7", 0.5, doc_id="other")]
     )
-    found = AuthorityRetriever(nodes, authority).retrieve("is it fixed?")
+    wrapped = AuthorityRetriever(nodes, authority)
+    found = wrapped.retrieve("is it fixed?")
+    assert asyncio.run(wrapped.aretrieve("is it fixed?")) == found
     assert isinstance(found[0], NodeWithScore) and found[0].score == 0.9
     assert found[0].node.node_id == "fixed" and "closes it" in found[0].node.get_content()
     assert found[1].node.node_id == "chunk-7"
-
-
-def test_a_retriever_of_another_shape_is_refused(authority):
     with pytest.raises(InputError, match="without invoke or retrieve"):
         AuthorityRetriever([], authority)
 

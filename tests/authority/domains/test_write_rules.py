@@ -4,7 +4,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -46,12 +45,3 @@ def test_rules_are_read_back_as_they_were_written(given: list[Rule], name: str) 
     assert domain.rules == tuple(given)
     assert domain.name == name
     assert domain.shapes is None
-
-
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
-    path = tmp_path / "rules.yaml"
-    path.write_text("old")
-    with pytest.raises(AttributeError):
-        write_rules(path, ["no rule"])  # type: ignore[list-item]
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]

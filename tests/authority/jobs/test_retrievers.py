@@ -65,21 +65,17 @@ def test_a_retriever_of_another_corpus_or_down_is_refused(story, tmp_path):
         audit_authority(source, out=tmp_path / "out", retriever=down)
 
 
-@pytest.fixture
-def questions(tmp_path):
+def test_what_a_retriever_serves_is_linted(story, tmp_path):
+    questions = tmp_path / "queries.jsonl"
+
+    def linted(*rows, **options):
+        questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        source = story_source(story)
+        return lint(None, source, k=2, queries=questions, retriever=retrieve, **options)
+
     texts = {"archive": "An archive", "tokens": "Tokens", "broken": "Members"}
-    file = tmp_path / "queries.jsonl"
     rows = [{"_id": id_, "text": text} for id_, text in texts.items()]
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return file
-
-
-def test_what_a_retriever_serves_is_linted(story, tmp_path, questions):
-    source, bounds = story_source(story), LintBounds(violations=0.5)
-    result = lint(
-        None, source, k=2, queries=questions, retriever=retrieve, bounds=bounds,
-        out=tmp_path / "out",
-    )  # fmt: skip
+    result = linted(*rows, bounds=LintBounds(violations=0.5), out=tmp_path / "out")
     counts = result.summary["queries"]
     assert (counts["total"], counts["measured"], counts["failed"]) == (3, 2, 1)
     assert {row["query_id"] for row in result.summary["violations"]} == {"archive"}
@@ -87,10 +83,7 @@ def test_what_a_retriever_serves_is_linted(story, tmp_path, questions):
     assert result.summary["verdict"] == "not measured" and result.exit_code == 2
     assert any("1 queries failed" in line for line in result.headline())
     for bound, verdict in ((0.7, "pass"), (0.3, "fail")):
-        bounds = LintBounds(violations=bound)
-        result = lint(None, source, k=2, queries=questions, retriever=retrieve, bounds=bounds)
+        result = linted(*rows, bounds=LintBounds(violations=bound))
         assert result.summary["verdict"] == verdict
-    rows = [{"_id": "tokens", "text": "Tokens", "anchor": "flaw-3"}]
-    questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    result = lint(None, source, k=2, queries=questions, retriever=retrieve)
+    result = linted({"_id": "tokens", "text": "Tokens", "anchor": "flaw-3"})
     assert result.summary["queries"]["without_anchor"] == 0

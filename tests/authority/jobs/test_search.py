@@ -3,7 +3,10 @@ import json
 import pytest
 
 from argus.authority.search import search_authority
+from argus.data.types import Document
+from argus.encoders import EncoderConfig
 from argus.errors import InputError
+from argus.indexes.job import build_index
 from tests.support.superseding import story_source, write_story
 
 QUESTION = "Does the archive reader write outside of its folder?"
@@ -28,16 +31,8 @@ def test_bm25_finds_the_flaw_and_serves_its_last_fix(story):
     ]  # fmt: skip
     assert "flaw-1" not in ids(found) and found["retired"]["flaw-1"] == ["fix-1b"]
     assert found["ranked_by"] == "bm25 of the records"
-
-
-def test_as_of_an_earlier_day_the_answer_is_what_stood_then(story):
-    then = story_source(story, as_of="2024-01-31")
-    assert ids(search_authority(QUESTION, then))[0] == "flaw-1"
-    between = story_source(story, as_of="2024-02-15")
-    assert ids(search_authority(QUESTION, between))[0] == "fix-1"
-
-
-def test_no_question_and_a_fusion_without_an_index_are_refused(story):
+    for day, answer in (("2024-01-31", "flaw-1"), ("2024-02-15", "fix-1")):
+        assert ids(search_authority(QUESTION, story_source(story, as_of=day)))[0] == answer
     with pytest.raises(InputError, match="an empty query"):
         search_authority("  ", story_source(story))
     with pytest.raises(InputError, match="--hybrid with the records alone"):
@@ -45,10 +40,6 @@ def test_no_question_and_a_fusion_without_an_index_are_refused(story):
 
 
 def test_an_index_is_searched_deeper_for_what_is_in_force(tmp_path, minilm):
-    from argus.data.types import Document
-    from argus.encoders import EncoderConfig
-    from argus.indexes.job import build_index
-
     rows = [{"_id": f"new-{i:02}", "type": "law", "timestamp": "2024-01-01",
              "entities": {"about": f"{i}"}, "text": "The toll of the bridge."}
             for i in range(30)]  # fmt: skip

@@ -53,7 +53,6 @@ def test_the_end_is_the_relation_made_of_all_records(story):
     [
         ({"op": "remove", "_id": "fix-1"}, 1, "op"),
         ({"op": "delete", "_id": "nowhere"}, 1, None),
-        ({"op": "delete"}, 1, None),
         (ROWS[0], 1, None),
         ({"_id": "new"}, 1, None),
     ],
