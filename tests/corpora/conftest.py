@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 
 from argus.corpora.opening import read_corpus
@@ -15,43 +14,28 @@ N = 48
 TEMPLATE = "{title}: {text}"
 
 
-class Remembering:
-    """An encoder that embeds each text once, and counts those that it was asked for as documents.
+class Asked:
+    """An encoder that keeps the texts of documents that somebody wanted embedded, in order."""
 
-    asked: all texts of documents that somebody wanted embedded, in order.
-    """
+    pools_spans = False
 
     def __init__(self, encoder) -> None:
-        self._encoder, self._known = encoder, {}
-        self.fingerprint, self.dim, self.pools_spans = encoder.fingerprint, encoder.dim, False
+        self._encoder = encoder
+        self.fingerprint, self.dim = encoder.fingerprint, encoder.dim
+        self.encode_queries = encoder.encode_queries
         self.asked: list[str] = []
-
-    def encode_queries(self, texts: Sequence[str]):
-        return self._all("query", texts, self._encoder.encode_queries)
 
     def encode_documents(self, texts: Sequence[str]):
         self.asked += texts
-        return self._all("document", texts, self._encoder.encode_documents)
+        return self._encoder.encode_documents(texts)
 
     def encode_spans(self, texts, spans):
         return self.encode_documents(texts)
 
-    def _all(self, role, texts, encode):
-        new = list(dict.fromkeys(t for t in texts if (role, t) not in self._known))
-        if new:
-            self._known |= {(role, t): v for t, v in zip(new, encode(new), strict=True)}
-        return np.stack([self._known[role, text] for text in texts])
-
-
-@pytest.fixture(scope="session")
-def remembering(minilm):
-    return Remembering(minilm)
-
 
 @pytest.fixture
-def encoder(remembering):
-    remembering.asked.clear()
-    return remembering
+def encoder(minilm):
+    return Asked(minilm)
 
 
 @pytest.fixture(scope="session")
@@ -63,6 +47,6 @@ def wiki2(shared):
 
 
 @pytest.fixture(scope="session")
-def vectors(wiki2, remembering):
+def vectors(wiki2, minilm):
     """What MiniLM makes of the documents, joined by TEMPLATE."""
-    return remembering.encode_documents([filled(TEMPLATE, d.title, d.text) for d in wiki2])
+    return minilm.encode_documents([filled(TEMPLATE, d.title, d.text) for d in wiki2])

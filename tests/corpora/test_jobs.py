@@ -20,62 +20,44 @@ from argus.retrievability.exposure import exposure
 from tests.corpora.conftest import TEMPLATE, N
 from tests.support.stored_corpora import FILLS
 
-KEYED = FieldNames(id="key")
 BRIEF = ExposureConfig(sentences=1)
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    return tmp_path_factory.mktemp("stores")
-
-
-@pytest.fixture(scope="module")
-def spec(place, wiki2, vectors):
+def spec(tmp_path_factory, wiki2, vectors):
     """A store of SQLite: the quickest to open."""
-    return FILLS["sqlite-vec"](place / "sqlite", wiki2, vectors)
+    return FILLS["sqlite-vec"](tmp_path_factory.mktemp("stores") / "sqlite", wiki2, vectors)
 
 
-@pytest.fixture(scope="module")
-def embedded(place):
-    """Where queries and other texts are embedded once for all."""
-    return place / "embedded"
-
-
-def test_exposure_is_that_of_a_file_with_the_same_vectors(spec, tmp_path, wiki2, encoder, embedded):
-    fields = FieldNames(template=TEMPLATE)
-    of_file = exposure(
-        wiki2, out=tmp_path / "file", encoder=encoder, config=BRIEF, fields=fields, store=embedded
-    )
+def test_exposure_is_that_of_a_file_and_no_stored_vector_goes_to_the_disk(
+    spec, tmp_path, wiki2, encoder
+):
     result = exposure(
-        spec, out=tmp_path / "out", encoder=encoder, config=BRIEF, fields=KEYED, store=embedded
+        spec, out=tmp_path, encoder=encoder, config=BRIEF, fields=FieldNames(id="key")
     )
     own = dict(result.summary)
     facts = own.pop("stored_vectors")
-    assert own == {**of_file.summary}
-    assert result.table.equals(of_file.table)
+    probes = own["title"]["probes"] + 2 * own["sentence"]["probes"]
+    assert len(np.fromfile(tmp_path / "embeddings/keys.bin", "V16")) <= probes
+    assert len({f"{d.title}: {d.text}" for d in wiki2} & set(encoder.asked)) <= 32
     assert (facts["template"], facts["records"]) == (TEMPLATE, N)
     assert facts["metric"] == "cosine" and facts["least"] > 0.999
-    manifest = json.loads((tmp_path / "out/manifest.json").read_text())["exposure"]
+    manifest = json.loads((tmp_path / "manifest.json").read_text())["exposure"]
     assert manifest["inputs"]["corpus"]["records"] == N
     assert manifest["encoder"]["stored"] == facts
-
-
-def test_no_stored_vector_goes_to_the_disk(spec, tmp_path, encoder, wiki2):
-    result = exposure(spec, out=tmp_path, encoder=encoder, config=BRIEF)
-    probes = result.summary["title"]["probes"] + 2 * result.summary["sentence"]["probes"]
-    assert len(np.fromfile(tmp_path / "embeddings/keys.bin", "V16")) <= probes
-    compared = {f"{d.title}: {d.text}" for d in wiki2} & set(encoder.asked)
-    assert len(compared) <= 32
+    of_file = exposure(
+        wiki2, out=tmp_path / "file", encoder=encoder, config=BRIEF,
+        fields=FieldNames(template=TEMPLATE), store=tmp_path / "embeddings",
+    )  # fmt: skip
+    assert own == {**of_file.summary} and result.table.equals(of_file.table)
 
 
 def test_an_index_of_a_store_is_searched(spec, tmp_path, wiki2, vectors, encoder):
     built = build_index(spec, out=tmp_path / "index", encoder=encoder)
     assert built.index.fingerprint == encoder.fingerprint
-    order = np.argsort([d.id for d in wiki2])
     snapshot = built.index.snapshot()
-    at = {id_: i for i, id_ in enumerate(snapshot.doc_ids)}
-    rows = [at[wiki2[i].id] for i in order]
-    np.testing.assert_allclose(snapshot.vectors[rows], vectors[order], atol=1e-6)
+    rows = [snapshot.doc_ids.index(d.id) for d in wiki2]
+    np.testing.assert_allclose(snapshot.vectors[rows], vectors, atol=1e-6)
     answer = search_index(wiki2[7].title, tmp_path / "index", encoder=encoder)
     assert wiki2[7].id in [hit["id"] for hit in answer["results"]]
     again = build_index(spec, out=tmp_path / "index", encoder=encoder)

@@ -2,16 +2,12 @@
 
 import json
 
-import numpy as np
 import pytest
 
 from argus.corpora.opening import open_corpus, read_corpus
 from argus.data.documents import read_queries, read_topics
 from argus.data.types import Document
 from argus.errors import InputError
-from argus.knowledge.base import KnowledgeBase
-from argus.knowledge.relations import RelationGraph
-from argus.scenarios.qa.cases import draw
 
 DOCUMENTS = [Document(i, f"text {i}") for i in "abc"]
 
@@ -20,15 +16,10 @@ DOCUMENTS = [Document(i, f"text {i}") for i in "abc"]
 def test_a_limit_that_leaves_none_or_counts_from_the_end_is_refused(tmp_path, limit):
     file = tmp_path / "corpus.jsonl"
     file.write_text("".join(json.dumps({"_id": i, "text": f"text {i}"}) + "\n" for i in "abc"))
-    none = np.zeros(0, np.int64)
-    base = KnowledgeBase([], RelationGraph.from_edges(0, none, none))
     for read in (
         lambda: open_corpus(DOCUMENTS, limit=limit),
-        lambda: read_corpus(file, limit=limit),
         lambda: read_queries(file, limit=limit),
         lambda: read_topics(file, limit=limit),
-        lambda: draw([], limit, 0),
-        lambda: base.first(limit),
     ):
         with pytest.raises(InputError, match=rf"limit={limit}; expected a whole number from 1"):
             read()

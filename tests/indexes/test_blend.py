@@ -25,7 +25,7 @@ def unit(rows):
     return (rows / np.linalg.norm(rows, axis=-1, keepdims=True)).astype(np.float32)
 
 
-def blended(rng, n, dim, *, spread=0.5, blend=None, kinds=KINDS):
+def blended(rng, n, dim, blend):
     """A snapshot of n documents, each with an original and up to four other views near it."""
     views, vectors = [], []
     for d in range(n):
@@ -33,9 +33,9 @@ def blended(rng, n, dim, *, spread=0.5, blend=None, kinds=KINDS):
         views.append(View(f"d{d:04}", f"d{d:04}", "original", "t"))
         vectors.append(topic)
         for i in range(int(rng.integers(0, 5))):
-            kind = kinds[int(rng.integers(1, len(kinds)))] if len(kinds) > 1 else "sentence"
+            kind = KINDS[int(rng.integers(1, len(KINDS)))]
             views.append(View(f"d{d:04}#{i}", f"d{d:04}", kind, "t"))
-            vectors.append(topic + spread * rng.normal(size=dim))
+            vectors.append(topic + 0.5 * rng.normal(size=dim))
     plain = Snapshot.of(views, unit(vectors))
     hubness = rng.uniform(-0.2, 0.9, len(plain)).astype(np.float32)
     return Snapshot(plain.columns, plain.vectors, blend, hubness)
@@ -70,7 +70,7 @@ BLENDS = st.builds(
 @settings(max_examples=examples(120), deadline=None)
 def test_search_is_the_definition_for_every_document(seed, n, blend, weight):
     rng = np.random.default_rng(seed)
-    snapshot = blended(rng, n, 8, blend=blend)
+    snapshot = blended(rng, n, 8, blend)
     query = unit(rng.normal(size=(1, 8)))
     top = snapshot.search(query, n, weight)
     scores = defined(snapshot, query[0], blend, weight)
@@ -93,20 +93,20 @@ def index(tmp_path):
     return made
 
 
-def add_blend(index, remedy="blend-1", blend=None, seed=1):
-    """Sentences and hubness as a remedy, as `remedy blend` writes them."""
+def add_views(index, remedy, kind, seed):
     rng = np.random.default_rng(seed)
-    blend = blend or Blend()
-    docs = [f"d{i}" for i in range(20)]
-    if blend.sentences:
-        views = [View(f"{d}#{remedy}", d, "sentence", f"{remedy} {d}") for d in docs]
-        index.add(views, unit(rng.normal(size=(20, 8))), remedy=remedy)
+    views = [View(f"d{i}#{remedy}", f"d{i}", kind, f"{remedy} {i}") for i in range(20)]
+    index.add(views, unit(rng.normal(size=(20, 8))), remedy=remedy)
+
+
+def add_blend(index, remedy, blend, seed):
+    """Sentences and hubness as a remedy, as `remedy blend` writes them."""
+    add_views(index, remedy, "sentence", seed)
     home = index.path / "remedies" / remedy
-    home.mkdir(parents=True, exist_ok=True)
-    hubness = rng.uniform(0, 1, 20).astype(np.float32)
-    DocumentNumbers(docs, hubness).save(home)
+    home.mkdir(parents=True)
+    hubness = np.random.default_rng(seed).uniform(0, 1, 20).astype(np.float32)
+    DocumentNumbers([f"d{i}" for i in range(20)], hubness).save(home)
     index.prescribe(remedy, blend=blend)
-    return hubness
 
 
 def ranked(index, as_of=None):
@@ -115,28 +115,20 @@ def ranked(index, as_of=None):
     return top.doc_ids, np.round(top.scores, 5).tolist()
 
 
-def test_states_before_and_after_a_blend_and_its_rollback(index):
+def test_states_before_and_after_blends_of_which_the_latest_counts_and_their_rollbacks(index):
     before = ranked(index)
-    add_blend(index)
+    add_blend(index, "blend-1", Blend(), 1)
     after = ranked(index)
-    assert after != before
-    assert ranked(index, "blend-1") == after
+    assert after != before and ranked(index, "blend-1") == after
     assert ranked(index, "original") == ranked(index, "before:blend-1") == before
     again = ViewIndex.open(index.path)
     assert ranked(again) == after and [r.id for r in again.remedies()] == ["blend-1"]
-    index.rollback("blend-1")
-    assert ranked(index) == before and not index.remedies()
-    assert ranked(ViewIndex.open(index.path)) == before
-
-
-def test_the_latest_of_two_blends_counts_and_the_earlier_comes_back(index):
-    add_blend(index)
-    first = ranked(index)
-    add_blend(index, "blend-2", Blend(weight=0.2, hubs=0.5), seed=2)
-    assert ranked(index) != first
-    assert ranked(index, "blend-1") == first
+    add_blend(index, "blend-2", Blend(weight=0.2, hubs=0.5), 2)
+    assert ranked(index) != after == ranked(index, "blend-1")
     index.rollback("blend-2")
-    assert ranked(index) == first
+    assert ranked(index) == after
+    index.rollback("blend-1")
+    assert ranked(index) == ranked(ViewIndex.open(index.path)) == before and not index.remedies()
 
 
 def test_a_correction_is_kept_and_bound_to_its_encoder(tmp_path):
@@ -158,10 +150,8 @@ def test_a_correction_is_kept_and_bound_to_its_encoder(tmp_path):
 
 
 def test_a_remedy_says_the_weight_of_scenarios_and_a_number_beats_it(index):
-    rng = np.random.default_rng(2)
-    views = [View(f"d{i}#s", f"d{i}", "scenario", f"s {i}") for i in range(20)]
-    index.add(views, unit(rng.normal(size=(20, 8))), remedy="scenarios-I")
-    queries = unit(rng.normal(size=(6, 8)))
+    add_views(index, "scenarios-I", "scenario", 2)
+    queries = unit(np.random.default_rng(3).normal(size=(6, 8)))
 
     def found(as_of=None, weight=None):
         return index.search(queries, 20, as_of, weight=weight).scores
@@ -182,10 +172,8 @@ def test_a_remedy_says_the_weight_of_scenarios_and_a_number_beats_it(index):
 
 @pytest.mark.parametrize("dies_at", ["_delete", "_write_recipes"])
 def test_a_rollback_of_scenarios_is_one_commit(index, monkeypatch, dies_at):
-    rng = np.random.default_rng(2)
-    for remedy, weight in (("s-1", 0.5), ("s-2", 0.2)):
-        views = [View(f"d{i}#{remedy}", f"d{i}", "scenario", f"s {i}") for i in range(20)]
-        index.add(views, unit(rng.normal(size=(20, 8))), remedy=remedy)
+    for seed, remedy, weight in ((2, "s-1", 0.5), (3, "s-2", 0.2)):
+        add_views(index, remedy, "scenario", seed)
         index.prescribe(remedy, weight=weight)
     after, before = ranked(index, "s-1"), ranked(index)
     assert after != before
@@ -198,10 +186,8 @@ def test_a_rollback_of_scenarios_is_one_commit(index, monkeypatch, dies_at):
         with pytest.raises(KeyboardInterrupt):
             index.rollback("s-2")
     left = ViewIndex.open(index.path)
-    assert (ranked(left), left.weight()) == {
-        "_delete": (before, 0.2),
-        "_write_recipes": (after, 0.5),
-    }[dies_at]
+    expected = (before, 0.2) if dies_at == "_delete" else (after, 0.5)
+    assert (ranked(left), left.weight()) == expected
     left.rollback("s-2")
     assert (ranked(left), left.weight()) == (after, 0.5)
     assert [r.id for r in left.remedies()] == ["s-1"]

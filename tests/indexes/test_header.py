@@ -1,5 +1,4 @@
 import json
-import math
 
 import pytest
 
@@ -17,32 +16,28 @@ EMBEDDED = IndexHeader(fingerprint="model@1", dim=3)
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "place"),
+    ("damage", "field"),
     [
-        ("fingerprint", "", "fingerprint"),
-        ("dim", 0, "dim"),
-        ("dim", math.inf, "dim"),
-        ("dim", 3.5, "dim"),
-        ("encoder", 3, "encoder"),
-        ("format", -math.inf, "format"),
-        ("format", 2, None),
+        ({"fingerprint": ""}, "fingerprint"),
+        ({"dim": 0}, "dim"),
+        ({"dim": 3.5}, "dim"),
+        ({"encoder": 3}, "encoder"),
+        ({"format": 2}, None),
+        ("{", None),
+        ("[" * 100_000, None),
+        ("\udcff", None),
+        ("1" * 5000, None),
     ],
 )
-def test_a_damaged_header_is_named(tmp_path, field, value, place):
+def test_a_damaged_header_is_named(tmp_path, damage, field):
     write_header(tmp_path, EMBEDDED)
     file = tmp_path / "index.json"
-    file.write_text(json.dumps({**json.loads(file.read_text()), field: value}))
+    if isinstance(damage, dict):
+        damage = json.dumps(json.loads(file.read_text()) | damage)
+    file.write_text(damage, errors="surrogateescape")
     with pytest.raises(InputError) as refused:
         read_header(tmp_path)
-    assert refused.value.where == (Location(file, field=place) if place else file)
-
-
-@pytest.mark.parametrize("text", ["{", "[" * 100_000, "\udcff", "1" * 5000])
-def test_a_header_that_is_no_json_is_damaged(tmp_path, text):
-    (tmp_path / "index.json").write_text(text, errors="surrogateescape")
-    with pytest.raises(InputError, match="is damaged") as refused:
-        read_header(tmp_path)
-    assert refused.value.where == tmp_path / "index.json"
+    assert refused.value.where == (Location(file, field=field) if field else file)
 
 
 def test_an_index_spec_names_path_and_state(tmp_path):

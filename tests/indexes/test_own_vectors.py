@@ -23,18 +23,16 @@ MORE, MOON = [Document("sun", "The sun is a star.")], [Document("moon", "No star
 def vectors(minilm, tmp_path):
     """Write .npy files: the encoder's vectors as int8, with a prefix, and of no encoder."""
     made = minilm.encode_documents([d.content for d in DOCUMENTS])
-    prefixed = minilm.encode_documents([f"search_document: {d.content}" for d in DOCUMENTS])
-    noise = np.random.default_rng(0).normal(size=made.shape)
-    files = {}
-    for name, array in {
+    noise = np.random.default_rng(0).normal(size=made.shape).astype(np.float32)
+    arrays = {
         "same": np.round(made * 127 / np.abs(made).max()).astype(np.float16),
-        "prefixed": prefixed,
-        "noise": noise.astype(np.float32),
-        "last row wrong": np.concatenate([made[:2], noise[2:]]).astype(np.float32),
-    }.items():
-        files[name] = tmp_path / f"{name}.npy"
-        np.save(files[name], array)
-    return files
+        "prefixed": minilm.encode_documents([f"search_document: {d.content}" for d in DOCUMENTS]),
+        "noise": noise,
+        "last row wrong": np.concatenate([made[:2], noise[2:]]),
+    }
+    for name, array in arrays.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    return {name: tmp_path / f"{name}.npy" for name in arrays}
 
 
 @pytest.mark.parametrize("name", ["prefixed", "noise", "last row wrong"])
@@ -49,9 +47,8 @@ def test_vectors_of_another_encoder_are_never_mixed_with_its_own(minilm, tmp_pat
     with pytest.raises(InputError, match="another space") as refused:
         add_documents(built.index.path, MORE, encoder=minilm, vectors=made)
     assert refused.value.where == str(made)
-    assert (
-        add_documents(built.index.path, MORE, encoder=minilm, vectors=other).summary["views"] == 4
-    )
+    added = add_documents(built.index.path, MORE, encoder=minilm, vectors=other)
+    assert added.summary["views"] == 4
 
 
 def test_rounded_vectors_of_the_encoder_count_as_its_own(minilm, tmp_path, vectors):
@@ -80,29 +77,21 @@ UNREADABLE = r"cannot be read as \.npy"
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            np.ones((3, 384), np.float32),
-            r"expected \(4, 384\): a row per document",
-        ),
+        (np.ones((3, 384), np.float32), r"expected \(4, 384\): a row per document"),
         (np.ones((4, 10), np.float32), r"shape \(4, 10\)"),
         (np.full((4, 384), np.nan, np.float32), "3 rows are zero or not finite"),
         (np.zeros((4, 384), np.float32), "3 rows are zero or not finite"),
-        (np.full((4, 384), 1e200), "3 rows are zero or not finite"),
         (np.ones(4, np.float32), r"shape \(4,\)"),
         (np.array([["a"]]), UNREADABLE),
         (np.array([{}], object), UNREADABLE),
         (None, "No such file"),
-        *(
-            (content, UNREADABLE)
-            for content in (
-                *(b"", b"PK\x03\x04" + bytes(100), b"\x80\x04\x95\x05"),
-                b"\x93NUMPY\x01\x00\x10\x00{'descr': '<f4', ",
-                b"\x93NUMPY\x01\x00\x12\x00{'shape': ([[[[[[[\n",
-                *(written("(" * 3000), written("{'descr':" + "[" * 3000)),
-                *map(shaped, ("(1000000000000, 1000000)", f"({'9' * 50}, 4)", "(True, 4)")),
-                *map(shaped, ("(0, 10000000000000000000)", "(4611686018427387904, 4)", "(-1, 4)")),
-            )
-        ),
+        (b"", UNREADABLE),
+        (b"PK\x03\x04" + bytes(100), UNREADABLE),
+        (b"\x93NUMPY\x01\x00\x12\x00{'shape': ([[[[[[[\n", UNREADABLE),
+        (written("(" * 3000), UNREADABLE),
+        (shaped("(1000000000000, 1000000)"), UNREADABLE),
+        (shaped(f"({'9' * 50}, 4)"), UNREADABLE),
+        (shaped("(-1, 4)"), UNREADABLE),
     ],
 )
 def test_wrong_vectors_are_named(minilm, tmp_path, content, message):

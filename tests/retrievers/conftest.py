@@ -1,4 +1,4 @@
-"""Documents, an HTTP server on the loopback, a repaired index, an index with a blend."""
+"""Documents, an HTTP server on the loopback, an index with a blend."""
 
 from __future__ import annotations
 
@@ -12,14 +12,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from argus.data.types import Document, Query
-from argus.indexes.job import build_index
-from argus.indexes.retriever import open_retriever
-from argus.remedies.blend import blend_index
+from argus.data.types import Document
 from tests.cli.conftest import argus  # noqa: F401
 from tests.stores.conftest import postgres  # noqa: F401
 from tests.support.blended import blended_index
-from tests.support.word_encoder import WordEncoder
 
 DOCUMENTS = [
     Document("tea", "Tea is made of leaves and hot water.", "Tea"),
@@ -33,6 +29,32 @@ def by_words(query: str, k: int) -> list[tuple[str, float]]:
     words = set(query.lower().split())
     counts = [(d.id, float(len(words & set(d.content.lower().split())))) for d in DOCUMENTS]
     return sorted(counts, key=lambda pair: -pair[1])[:k]
+
+
+def langchain(find: Callable[[str], list[tuple[str, float]]]) -> Any:
+    """A retriever of LangChain over ids and scores."""
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+
+    class Pages(BaseRetriever):
+        def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
+            return [Document(f"page {i}", metadata={"source": i}) for i, _ in find(query)]
+
+    return Pages()
+
+
+def llama_index(find: Callable[[str], list[tuple[str, float]]]) -> Any:
+    """A retriever of LlamaIndex over ids and scores."""
+    from llama_index.core.retrievers import BaseRetriever
+    from llama_index.core.schema import NodeWithScore, TextNode
+
+    class Nodes(BaseRetriever):
+        def _retrieve(self, query_bundle: Any) -> list[NodeWithScore]:
+            found = find(query_bundle.query_str)
+            return [NodeWithScore(node=TextNode(text=f"node {i}", id_=i), score=s)
+                    for i, s in found]  # fmt: skip
+
+    return Nodes()
 
 
 @pytest.fixture
@@ -110,49 +132,6 @@ def server() -> Iterator[Server]:
     running = Server()
     yield running
     running.close()
-
-
-TEXTS = {
-    "tea": "leaves in hot water . it comes from China .",
-    "coffee": "roasted beans are ground . water runs through them .",
-    "ska": "music of Jamaica . it came before reggae .",
-    "reggae": "slow music of Jamaica . bass and drums .",
-    "empty": "",
-}
-
-
-QUESTIONS = {"q1": "hot leaves", "q2": "music before reggae", "q3": "roasted beans"}
-
-
-QRELS = {"q1": {"tea": 1}, "q2": {"ska": 1}, "q3": {"coffee": 1}}
-
-
-class Repaired:
-    """A blended index of TEXTS, open, and what Argus itself says of it."""
-
-    def __init__(self, folder):
-        self.documents = [Document(id_, text) for id_, text in TEXTS.items()]
-        self.queries = [Query(id_, text) for id_, text in QUESTIONS.items()]
-        build_index(self.documents, out=folder / "index", encoder=WordEncoder())
-        blend_index(folder / "index", encoder=WordEncoder())
-        self.retriever = open_retriever(folder / "index", WordEncoder())
-
-    def ranks(self, k=10):
-        """The documents of each query, best first."""
-        from argus.data.runs import ranking
-
-        run = self.retriever.search(self.queries, k)
-        return {query: ranking(scores) for query, scores in run.items()}
-
-    def scores(self, *measures):
-        from argus.measures import evaluate
-
-        return evaluate(self.retriever.search(self.queries, 10), QRELS, measures).aggregate
-
-
-@pytest.fixture(scope="session")
-def repaired(tmp_path_factory):
-    return Repaired(tmp_path_factory.mktemp("repaired"))
 
 
 @pytest.fixture(scope="session")

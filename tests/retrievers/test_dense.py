@@ -17,6 +17,7 @@ from argus.retrievers.names import input_path
 from argus.retrievers.opening import opened
 from argus.retrievers.protocol import note_lines, note_of
 from argus.stores.spec import StoreConfig, open_store
+from tests.support.blended import UnitWords
 from tests.support.retrievable import DOCUMENTS, word_index, word_store
 from tests.support.word_encoder import WordEncoder
 
@@ -58,13 +59,7 @@ def first(run):
 def test_an_index_is_asked_by_its_path_and_as_it_was(index):
     encoder = WordEncoder()
     expected = open_retriever(index, encoder).search(QUERIES, 3)
-    for name in (
-        str(index),
-        index,
-        f"index:{index}",
-        f"{index}@original",
-        f"index:{index}@original",
-    ):
+    for name in (index, f"index:{index}", f"{index}@original", f"index:{index}@original"):
         with opened(name, encoder=encoder) as source:
             assert source.ask(QUERIES, 3).run == expected
             assert source.name == str(name) and input_path(name) == index
@@ -76,11 +71,7 @@ def test_an_index_is_asked_by_its_path_and_as_it_was(index):
 def test_an_index_needs_its_own_encoder(index):
     with pytest.raises(InputError, match="--encoder"), opened(str(index)):
         pass
-
-    class Other(WordEncoder):
-        fingerprint = "other words"
-
-    with pytest.raises(EncoderMismatch), opened(str(index), encoder=Other()):
+    with pytest.raises(EncoderMismatch), opened(str(index), encoder=UnitWords()):
         pass
     with pytest.raises(InputError) as error, opened("index:nowhere"):
         pass
@@ -96,44 +87,39 @@ def test_a_store_is_asked_and_its_records_are_documents(store):
     config = AskingConfig(id_field="doc_id")
     with opened(store, encoder=WordEncoder(), config=config) as source:
         assert first(source.search(QUERIES, 2)) == RIGHT
-    unnamed = [replace(d, id=f"other {d.id}", text=d.text) for d in DOCUMENTS]
-    with (
-        open_store(store) as client,
-        opened(client, documents=unnamed, encoder=WordEncoder()) as source,
-    ):  # by their texts
+    unnamed = [replace(d, id=f"other {d.id}") for d in DOCUMENTS]
+    with opened(store, documents=unnamed, encoder=WordEncoder()) as source:  # by their texts
         assert first(source.search(QUERIES, 2)) == {"q1": "other tea", "q2": "other ska"}
 
 
-@pytest.mark.parametrize("of_store", [True, False])
-def test_a_time_out_counts_of_indexes_and_stores(index, store, of_store):
-    slow = Slow("reggae", 1.0)
+@pytest.mark.parametrize("place", ["index", "store"])
+def test_a_time_out_counts_of_indexes_and_stores(place, request):
+    slow, name = Slow("reggae", 1.0), str(request.getfixturevalue(place))
     config = AskingConfig(timeout_s=0.3, at_once=4)
-    with opened(
-        store if of_store else str(index), documents=DOCUMENTS, encoder=slow, config=config
-    ) as source:
+    with opened(name, documents=DOCUMENTS, encoder=slow, config=config) as source:
         answers = source.ask(QUERIES, 2)
     assert answers.failed == {"q2": "no answer in 0.3 s"}
     assert first(answers.run) == {"q1": "tea"} and slow.most == 1
 
 
-def test_what_a_store_lacks_is_told(store):
-    class Wide(WordEncoder):
-        dim = 25
+class Wide(WordEncoder):
+    dim = 25
 
-    for encoder, words in ((None, "a store, and no encoder"), (Wide(), "25 dimensions")):
-        with pytest.raises(InputError, match=words) as error, opened(store, encoder=encoder):
-            pass
-        assert error.value.where == "--encoder"
-    for config, where in (
-        (AskingConfig(id_field="nothing"), "--result-id"),
-        (AskingConfig(opening=StoreConfig(id_file="x")), "--store-ids"),
-    ):
-        with (
-            pytest.raises(InputError) as error,
-            opened(store, encoder=WordEncoder(), config=config),
-        ):
-            pass
-        assert error.value.where == where
+
+@pytest.mark.parametrize(
+    ("encoder", "config", "where", "words"),
+    [
+        (None, AskingConfig(), "--encoder", "a store, and no encoder"),
+        (Wide(), AskingConfig(), "--encoder", "25 dimensions"),
+        (WordEncoder(), AskingConfig(id_field="nothing"), "--result-id", "nothing"),
+        (WordEncoder(), AskingConfig(opening=StoreConfig(id_file="x")), "--store-ids", "x"),
+    ],
+)
+def test_what_a_store_lacks_is_told(store, encoder, config, where, words):
+    refused = pytest.raises(InputError, match=words)
+    with refused as error, opened(store, encoder=encoder, config=config):
+        pass
+    assert error.value.where == where
 
 
 def test_vectors_of_another_encoder_are_told(store):
@@ -147,26 +133,16 @@ def test_vectors_of_another_encoder_are_told(store):
         assert any("are not what words makes" in line for line in note_lines(note, 3)) is is_told
 
 
-def corrections(folder, fingerprint="words"):
-    """Two corrections of queries, saved."""
-    rng = np.random.default_rng(0)
-    for name in ("one", "two"):
-        (folder / name).mkdir(parents=True)
-        u, w = rng.normal(size=(2, WordEncoder.dim, 2)).astype(np.float32)
-        correction = QueryCorrection(u, w, 1.0, fingerprint)
-        correction.save(folder / name / CORRECTION)
-        yield correction
-
-
 def test_queries_of_a_store_are_corrected(store, tmp_path):
-    one, _ = corrections(tmp_path)
-    vectors = one.apply(WordEncoder().encode_queries([q.text for q in QUERIES[:2]]))
+    u, w = np.random.default_rng(0).normal(size=(2, WordEncoder.dim, 2)).astype(np.float32)
+    correction = QueryCorrection(u, w, 1.0, "words")
+    correction.save(tmp_path / CORRECTION)
+    vectors = correction.apply(WordEncoder().encode_queries([q.text for q in QUERIES[:2]]))
     with open_store(store) as client:
         by_hand = client.search(vectors, 4)
-    names = dict(enumerate(d.id for d in DOCUMENTS))
-    config = AskingConfig(correction=tmp_path / "one")
+    config = AskingConfig(correction=tmp_path)
     with opened(store, documents=DOCUMENTS, encoder=WordEncoder(), config=config) as source:
         assert source.name == f"{store} corrected"
         run = source.search(QUERIES[:2], 4)
     for query, hits in zip(("q1", "q2"), by_hand, strict=True):
-        assert run[query] == pytest.approx({names[int(id_)]: score for id_, score in hits})
+        assert run[query] == pytest.approx({DOCUMENTS[int(id_)].id: s for id_, s in hits})

@@ -1,12 +1,12 @@
 """Endpoints that YAML describes: an unknown engine, all it may do wrong, and the presets.
 
-The server checks the shapes that the engines document; none of the products themselves was run.
+Requests and answers are those that the engines document; none of the products was run.
 """
 
 from __future__ import annotations
 
 import json
-import re
+from pathlib import Path
 
 import pytest
 
@@ -60,18 +60,14 @@ def ask(engine, config=None):
     [
         ((200, b"<html>"), "answered with no JSON: '<html>'"),
         ((200, {"error": "no shard"}), "without 'found\\[\\]'.*no shard"),
-        ((200, {"found": None}), "without 'found\\[\\]'"),
         ((200, {"found": {"doc": 1}}), "without 'meta.doc'"),
         ((200, {"found": ["tea"]}), "answered in another shape: 'tea' at answer"),
-        ((200, {"found": [{"meta": {}}]}), "without 'meta.doc'"),
         ((200, {"found": [{"meta": {"doc": "a"}, "weight": "high"}]}), "the score 'high'"),
         ((200, b'{"found": [{"meta": {"doc": "a"}, "weight": NaN}]}'), "the score nan"),
         ((200, b"[" * 100_000), "answered with no JSON"),
         ((200, b'{"found": [{"meta": {"doc": "a"}, "weight": 1%s}]}' % (b"0" * 400)), "the score"),
         ((200, 3), "answered with int, not an object"),
         ((200, {"found": [{"meta": {"doc": ["a"]}}]}), "the id .*neither text nor a whole number"),
-        ((200, {"found": [{"meta": {"doc": {"a": 1}}}]}), "neither text nor a whole number"),
-        ((200, {"found": [{"meta": {"doc": True}}]}), "the id true, neither text"),
         ((200, {"found": [{"meta": {"doc": ""}}]}), 'the id "", neither text'),
         ((206, {"found": [{"meta": {"doc": "tea"}}]}), "refused with HTTP 206"),
         ((400, {"error": "a-very-secret-key is odd"}), "HTTP 400: .*\\*\\*\\* is odd"),
@@ -91,7 +87,6 @@ def test_what_is_no_answer_fails_the_query(engine, reply, reason):
     "reply",
     [
         (200, {"found": [{"meta": {"doc": "a"}, "weight": "a-very-secret-key"}]}),
-        (200, {"found": ["a-very-secret-key"]}),
         (200, {"problem": "a-very-secret-key"}),
         (400, {"error": "x" * 278 + " a-very-secret-key"}),
         (200, b"x" * 50 + b"a-very-secret-key"),
@@ -107,7 +102,6 @@ def test_no_reason_holds_a_key_or_part_of_it(engine, reply):
     ("reply", "reason"),
     [
         ((401, {"error": "key a-very-secret-key is wrong"}), "refused with HTTP 401"),
-        ((404, {}), "refused with HTTP 404"),
         ((302, {}, {"location": "/elsewhere?key=1"}), "HTTP 302: a redirect to .*/elsewhere[.]"),
     ],
 )
@@ -144,15 +138,7 @@ def test_a_refusal_of_all_stops_at_once_without_the_key(engine, reply, reason):
         ("url: 'x{query}'\nanswer: {results: r, id: i}\nheaders: {X: é}", "no HTTP header can"),
         *(
             (f"url: '{url}'\nanswer: {{results: r, id: i}}", "line 1.*an address such as")
-            for url in (
-                "http://u:p@h:99999/{query}",
-                "ftp://h/{query}",
-                "{query}",
-                "//h/{query}",
-                "http://{query}.org/",
-                "http://h:{k}/{query}",
-                "http://[::1/{query}",
-            )
+            for url in ("http://u:p@h:99999/{query}", "ftp://h/{query}", "http://{query}.org/")
         ),
     ],
 )
@@ -164,122 +150,29 @@ def test_a_description_that_is_wrong_says_where(tmp_path, text, problem):
     assert "u:p" not in str(error.value)
 
 
-DIM = 384
-ASKED = [Query("q1", 'hot "leaves"'), Query("q2", "jamaica, {k} reggae")]
+ENGINES = json.loads((Path(__file__).parent / "engines.json").read_text())
+"""By preset: the request and the answer that its engine documents, for one query."""
 
 
-def hits(query: str, k: int) -> list[dict]:
-    return [{"_id": id_, "_score": score} for id_, score in by_words(query, k)]
-
-
-def is_vector(value) -> bool:
-    return len(value) == DIM and all(isinstance(x, float) for x in value)
-
-
-def search_api(body, parameters, headers):
-    """Elasticsearch's and OpenSearch's /INDEX/_search, as far as the presets speak it."""
-    assert body["_source"] is False
-    words = []
-
-    def walk(value, key=""):
-        if key == "multi_match":
-            assert set(value) == {"query", "fields"} and isinstance(value["fields"], list)
-            words.append(value["query"])
-        elif key == "knn" and "query_vector" in value:  # Elasticsearch
-            assert set(value) == {"field", "query_vector", "k", "num_candidates"}
-            assert value["k"] <= value["num_candidates"] and is_vector(value["query_vector"])
-        elif key == "knn":  # OpenSearch: by field
-            ((field, inner),) = value.items()
-            assert (
-                field == "vector" and set(inner) == {"vector", "k"} and is_vector(inner["vector"])
-            )
-        elif key == "rrf":
-            assert body["size"] <= value["rank_window_size"]
-            walk(value["retrievers"])
-        elif isinstance(value, dict):
-            for name, inner in value.items():
-                walk(inner, name)
-        elif isinstance(value, list):
-            for inner in value:
-                walk(inner)
-
-    assert ("query" in body) + ("knn" in body) + ("retriever" in body) == 1
-    walk(body)
-    if "hybrid" in body.get("query", {}):
-        assert parameters["search_pipeline"] == "fuse"
-    return {"hits": {"hits": hits(words[0] if words else "jamaica,", body["size"])}}
-
-
-def vespa(body, parameters, headers):
-    assert re.fullmatch(r"select \* from docs where userQuery\(\)", body["yql"])
-    children = [
-        {"id": f"id:docs:docs::{id_}", "relevance": score, "fields": {"doc_id": id_}}
-        for id_, score in by_words(body["query"], body["hits"])
-    ]
-    return {"root": {"children": children}}
-
-
-def typesense(body, parameters, headers):
-    assert body is None and headers["x-typesense-api-key"] == "secret-key"
-    assert parameters["query_by"] == "title,text"
-    found = by_words(parameters["q"], int(parameters["per_page"]))
-    return {"hits": [{"document": {"id": id_}, "text_match": int(s)} for id_, s in found]}
-
-
-def weaviate(body, parameters, headers):
-    match = re.fullmatch(
-        r'\{ Get \{ Docs\(hybrid: \{ query: (".*"), alpha: 0\.5 \}, limit: (\d+)\) '
-        r"\{ doc_id _additional \{ id score \} \} \} \}",
-        body["query"],
-    )
-    found = by_words(json.loads(match[1]), int(match[2]))
-    return {
-        "data": {"Get": {"Docs": [
-            {"doc_id": id_, "_additional": {"id": "uuid", "score": str(s)}} for id_, s in found
-        ]}}
-    }  # fmt: skip
-
-
-def vector_store(body, parameters, headers):
-    assert headers["authorization"] == "Bearer secret-key" and body["rewrite_query"] is False
-    assert set(body) == {"query", "max_num_results", "rewrite_query"}
-    found = by_words(body["query"], body["max_num_results"])
-    return {"data": [{"file_id": id_, "score": s, "attributes": {}} for id_, s in found]}
-
-
-INDEX = "index: docs"
-
-
-ENGINES = {
-    "elasticsearch-bm25": ("/docs/_search", INDEX, search_api),
-    "elasticsearch-knn": ("/docs/_search", INDEX, search_api),
-    "elasticsearch-hybrid": ("/docs/_search", INDEX, search_api),
-    "opensearch-bm25": ("/docs/_search", INDEX, search_api),
-    "opensearch-knn": ("/docs/_search", INDEX, search_api),
-    "opensearch-hybrid": ("/docs/_search", f"{INDEX}, pipeline: fuse", search_api),
-    "vespa": ("/search/", "schema: docs", vespa),
-    "typesense": ("/collections/docs/documents/search", "collection: docs", typesense),
-    "weaviate": ("/v1/graphql", "class: Docs", weaviate),
-    "openai-vector-store": ("/vector_stores/vs_1/search", "store: vs_1", vector_store),
-}
+def without_vectors(value):
+    if isinstance(value, dict):
+        return {name: without_vectors(inner) for name, inner in value.items()}
+    if isinstance(value, list) and len(value) == 384 and all(isinstance(x, float) for x in value):
+        return "<vector>"
+    return [without_vectors(inner) for inner in value] if isinstance(value, list) else value
 
 
 @pytest.mark.parametrize("preset", presets())
 def test_a_preset_speaks_as_its_engine_documents(preset, server, tmp_path, monkeypatch, documents):
-    path, words, engine = ENGINES[preset]
+    engine = ENGINES[preset]
     monkeypatch.setenv("TYPESENSE_API_KEY", "secret-key")
     monkeypatch.setenv("OPENAI_API_KEY", "secret-key")
-
-    def reply(at, parameters, body, headers):
-        assert at == path
-        return 200, engine(body, parameters, headers)
-
-    server.reply = reply
+    server.reply = lambda *_: (200, engine["answer"])
     file = tmp_path / "engine.yaml"
-    file.write_text(f"preset: {preset}\nset: {{address: '{server.address}', {words}}}\n")
+    file.write_text(f"preset: {preset}\nset: {{address: '{server.address}', {engine['set']}}}\n")
     with opened(f"http:{file}", documents=documents) as source:
-        answers = source.ask(ASKED, 2)
-    assert not answers.failed
-    firsts = [next(iter(answers.run[q.id])) for q in ASKED]
-    assert firsts == (["ska", "ska"] if preset.endswith("-knn") else ["coffee", "ska"])
-    assert all(len(scores) == 2 for scores in answers.run.values())
+        answers = source.ask([Query("q", 'hot "leaves", {k}')], 2)
+    assert answers.run == {"q": {"coffee": 2.0, "ska": 1.0}} and not answers.failed
+    ((path, parameters, body, headers),) = server.requests
+    assert (path, parameters) == (engine["path"], engine["parameters"])
+    assert without_vectors(body) == engine["body"] and headers.items() >= engine["headers"].items()

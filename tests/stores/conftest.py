@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from argus.data.writing import waiting_for
+from argus.stores.spec import StoreConfig, open_store
 from tests.support.stores import LOCAL, Filled, pgvector
 
 
@@ -33,9 +34,21 @@ def postgres(tmp_path_factory) -> Iterator[str]:
     server.cleanup()
 
 
+def fill(kind, folder, request) -> Filled:
+    if kind == "pgvector":
+        return pgvector(request.getfixturevalue("postgres"))
+    return LOCAL[kind](folder)
+
+
 @pytest.fixture(scope="module", params=[*LOCAL, "pgvector"])
 def filled(request, tmp_path_factory) -> Filled:
     """Each of the stores in turn."""
-    if request.param == "pgvector":
-        return pgvector(request.getfixturevalue("postgres"))
-    return LOCAL[request.param](tmp_path_factory.mktemp("stores") / "store")
+    return fill(request.param, tmp_path_factory.mktemp("stores") / "store", request)
+
+
+@pytest.fixture
+def store(request, tmp_path):
+    """A store of its own, of the kind that a test names."""
+    made = fill(request.param, tmp_path / "store", request)
+    with open_store(made.spec, StoreConfig(**made.options)) as opened:
+        yield opened

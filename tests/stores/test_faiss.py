@@ -59,20 +59,7 @@ def test_rows_are_named_by_the_file_of_ids(kind, written, tmp_path):
         assert store.describe().is_exact == (kind == "Flat")
 
 
-def _spectral(file):
-    import faiss
-
-    quantizer = faiss.IndexFlatL2(DIM)
-    index = faiss.IndexIVFSpectralHash(quantizer, DIM, 2, 8, 1.0)
-    index.train(vectors())
-    index.add(vectors())
-    faiss.write_index(index, file)
-
-
-@pytest.mark.parametrize("kind", ["spectral", "IVF4,PQ4x4fs"])
-def test_an_index_without_vectors_is_an_input_error(kind, written, tmp_path):
-    spec = written("Flat" if kind == "spectral" else kind)
-    if kind == "spectral":
-        _spectral(spec.removeprefix("faiss:"))
+def test_an_index_without_vectors_is_an_input_error(written):
+    spec = written("IVF4,PQ4x4fs")
     with open_store(spec) as store, pytest.raises(InputError, match="does not hand out"):
         list(store.iterate(25))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+
 import pytest
 
 from argus.errors import ArgusError
 from argus.stores.spec import StoreConfig, open_store, parse_store, reported, secrets, shown
+from tests.retrievers.conftest import server  # noqa: F401
 
 
 @pytest.mark.parametrize(
@@ -57,3 +60,13 @@ def test_secrets_are_scrubbed_before_a_line_is_cut():
     assert "top" not in str(error.value)
     with pytest.raises(ArgusError, match=r"\*\*\* \*\*\*\. Check"), reported("store", hidden):
         raise ValueError("a/b a%2Fb")
+
+
+def test_user_and_password_of_chroma_are_sent_and_not_shown(server):  # noqa: F811
+    server.reply = lambda *_: (401, {}, {"connection": "close"})
+    spec = f"chroma:{server.address.replace('//', '//ada:se%40cret@')}/docs"
+    with pytest.raises(ArgusError) as refused, open_store(spec):
+        pass
+    sent = {headers["authorization"] for *_, headers in server.requests}
+    assert sent == {f"Basic {b64encode(b'ada:se@cret').decode()}"}
+    assert "cret" not in str(refused.value)

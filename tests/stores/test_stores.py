@@ -53,8 +53,8 @@ def test_a_filter_hides_the_rest(store, filled):
 def test_records_are_written_and_removed(store, filled):
     new = "999" if filled.ids[0].isdecimal() else "0999"  # a text that looks like a number
     vector = np.eye(DIM, dtype=np.float32)[:1]
-    text = {"text": "new text", "tenant": 7}
-    payloads = [text if filled.spec[:6] not in ("chroma",) else {"document": "new", "tenant": 7}]
+    text = "document" if filled.spec.startswith("chroma") else "text"
+    payloads = [{text: "new text", "tenant": 7}]
     store.upsert(Records([new], vector, payloads))
     assert store.describe().records == N + 1
     assert store.search(vector, 1)[0][0][0] == new
@@ -67,15 +67,11 @@ def test_records_are_written_and_removed(store, filled):
 
 
 def test_what_is_not_there_is_told(filled):
-    if filled.spec.startswith("faiss"):
-        wrong = filled.spec + "x"
-    else:
-        wrong = filled.spec.removesuffix("docs") + "dosc"
+    is_file = filled.spec.startswith("faiss")
+    wrong = filled.spec + "x" if is_file else filled.spec.removesuffix("docs") + "dosc"
     problem = r"no such file|no collection 'dosc'; expected one of .*docs"
-    with (
-        pytest.raises(InputError, match=problem),
-        open_store(wrong, StoreConfig(**filled.options)),
-    ):
+    config = StoreConfig(**filled.options)
+    with pytest.raises(InputError, match=problem), open_store(wrong, config):
         pass
 
 

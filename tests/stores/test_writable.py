@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from argus.stores.protocol import FIELDS, Metric, Records, WritableStore
-from argus.stores.spec import StoreConfig, open_store
-from tests.support.stores import DIM, LOCAL, N, pgvector
+from tests.support.stores import DIM, LOCAL, N
 
 OWN = {
     "argus_remedy": "blend-1", "argus_parent": "d1", "argus_kind": "sentence",
@@ -15,24 +14,8 @@ OWN = {
 }  # fmt: skip
 
 
-@pytest.fixture(params=[*(kind for kind in LOCAL if kind != "faiss"), "pgvector"])
-def store(request, tmp_path):
-    """Each of the stores that keep fields."""
-    if request.param == "pgvector":
-        uri = request.getfixturevalue("postgres")
-        drop(uri, "docs_argus")
-        filled = pgvector(uri)
-    else:
-        filled = LOCAL[request.param](tmp_path / "store")
-    with open_store(filled.spec, StoreConfig(**filled.options)) as opened:
-        yield opened
-
-
-def drop(uri: str, *tables: str) -> None:
-    import psycopg
-
-    with psycopg.connect(uri, autocommit=True) as database:
-        database.execute(f"DROP TABLE IF EXISTS {', '.join(tables)}")
+KINDS = [*(kind for kind in LOCAL if kind != "faiss"), "pgvector"]
+keeping_fields = pytest.mark.parametrize("store", KINDS, indirect=True)
 
 
 def payload(store, i: int, remedy: str) -> dict:
@@ -47,6 +30,7 @@ def records(store, remedy: str, n: int = 5) -> Records:
     return Records(ids, rows, [payload(store, i, remedy) for i in range(n)])
 
 
+@keeping_fields
 def test_a_sibling_takes_the_fields_of_both(store):
     assert isinstance(store, WritableStore) and store.sibling("docs_argus") is None
     made = store.make_sibling("docs_argus")
@@ -63,6 +47,7 @@ def test_a_sibling_takes_the_fields_of_both(store):
     assert store.describe().records == N
 
 
+@keeping_fields
 def test_only_an_empty_collection_of_argus_is_removed(store):
     made = store.make_sibling("docs_argus")
     written = records(store, "blend-1")

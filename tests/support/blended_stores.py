@@ -4,35 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from argus.stores.qdrant import QdrantStore
 from tests.support.blended import Record
 
 
 def qdrant(folder: Path, records: Sequence[Record], distance: str = "Cosine") -> str:
-    from qdrant_client import QdrantClient, models
+    from qdrant_client import QdrantClient
 
     client = QdrantClient(path=str(folder))
-    params = models.VectorParams(size=len(records[0][1]), distance=models.Distance(distance))
-    client.create_collection("docs_argus", vectors_config=params)
-    client.upsert(
-        "docs_argus",
-        [models.PointStruct(id=id_, vector=v.tolist(), payload=f) for id_, v, f in records],
-    )
+    _fill(client, records, distance)
     client.close()
     return f"qdrant:{folder}/docs_argus"
 
 
-def in_memory(records: Sequence[Record], distance: str = "Cosine") -> QdrantStore:
+def in_memory(records: Sequence[Record]) -> QdrantStore:
     """Return an opened collection of Qdrant, which is ten times faster than a folder."""
-    from qdrant_client import QdrantClient, models
+    from qdrant_client import QdrantClient
 
     client = QdrantClient(":memory:")
+    _fill(client, records, "Cosine")
+    return QdrantStore(client, "docs_argus", "qdrant:memory/docs_argus", is_served=False)
+
+
+def _fill(client: Any, records: Sequence[Record], distance: str) -> None:
+    from qdrant_client import models
+
     params = models.VectorParams(size=len(records[0][1]), distance=models.Distance(distance))
     client.create_collection("docs_argus", vectors_config=params)
     points = [models.PointStruct(id=i, vector=v.tolist(), payload=f) for i, v, f in records]
     client.upsert("docs_argus", points)
-    return QdrantStore(client, "docs_argus", "qdrant:memory/docs_argus", is_served=False)
 
 
 def qdrant_l2(folder: Path, records: Sequence[Record]) -> str:
@@ -61,7 +63,7 @@ def lancedb(folder: Path, records: Sequence[Record]) -> str:
     return f"lancedb:{folder}/docs_argus"
 
 
-def pgvector(uri: str, records: Sequence[Record], *, index: bool = True) -> str:
+def pgvector(uri: str, records: Sequence[Record]) -> str:
     import psycopg
 
     dim = len(records[0][1])
@@ -80,8 +82,7 @@ def pgvector(uri: str, records: Sequence[Record], *, index: bool = True) -> str:
                 f"INSERT INTO docs_argus VALUES (%s, %s, {', '.join(['%s'] * len(names))})",
                 [(id_, str(v.tolist()), *(f[n] for n in names)) for id_, v, f in records],
             )
-        if index:
-            database.execute("CREATE INDEX ON docs_argus USING hnsw (embedding vector_cosine_ops)")
+        database.execute("CREATE INDEX ON docs_argus USING hnsw (embedding vector_cosine_ops)")
     return f"pgvector:{uri}/docs_argus"
 
 

@@ -1,4 +1,4 @@
-"""Random rows of sparse encoders and of tokens, and their scores word by word."""
+"""Random rows of encoders of each family, and their scores by definition."""
 
 import math
 
@@ -28,7 +28,14 @@ def token_rows(rng, n, *, whole=True):
     return TokenRows.of([text.astype(np.float32) for text in texts], DIM)
 
 
+def dense_rows(rng, n, *, whole=True):
+    """Vectors; those of small integers tie often."""
+    rows = rng.integers(-2, 3, (n, DIM)) if whole else rng.normal(size=(n, DIM))
+    return rows.astype(np.float32)
+
+
 KINDS = {"sparse": sparse_rows, "tokens": token_rows}
+WITH_DENSE = {"dense": dense_rows, **KINDS}
 
 
 def plain_score(queries, i, documents, j):
@@ -46,6 +53,8 @@ def plain_score(queries, i, documents, j):
 
 
 def plain_scores(queries, documents):
+    if isinstance(queries, np.ndarray):
+        return queries.astype(float) @ documents.T.astype(float)
     return np.array(
         [
             [plain_score(queries, i, documents, j) for j in range(len(documents))]

@@ -126,24 +126,19 @@ FILLS: dict[str, Fill] = {
 
 
 class ListStore:
-    """Records in memory: what a store of one's own would hand out, page by page.
-
-    counts: what it says of how many it holds, in turn; the last holds from then on.
-    """
+    """Records in memory: what a store of one's own would hand out, page by page."""
 
     can_search_exactly = True
 
     def __init__(
-        self, ids: Sequence[str], vectors: FloatArray, payloads: Sequence[dict[str, Any]],
-        counts: Sequence[int] = (), metric: Metric = Metric.COSINE,
-    ) -> None:  # fmt: skip
+        self, ids: Sequence[str], vectors: FloatArray, payloads: Sequence[dict[str, Any]]
+    ) -> None:
         self.name = "mine:docs"
         self._records = Records(ids, np.asarray(vectors, np.float32), payloads)
-        self._counts, self._metric = list(counts or [len(ids)]), metric
 
     def describe(self) -> StoreFacts:
-        n = self._counts.pop(0) if len(self._counts) > 1 else self._counts[0]
-        return StoreFacts(n, self._records.vectors.shape[1], self._metric, "", ("",), "exact", True)
+        n, dim = self._records.vectors.shape
+        return StoreFacts(n, dim, Metric.COSINE, "", ("",), "exact", True)
 
     def iterate(self, size: int):
         for start in range(0, len(self._records.ids), size):

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from argus.data.types import FloatArray
-from argus.stores.protocol import Metric
 
 DIM, N = 16, 60
 
@@ -23,18 +22,6 @@ class Filled:
     ids: list[str]
     vectors: FloatArray
     options: dict[str, Any]
-    metric: Metric = Metric.COSINE
-    is_exact: bool = True
-
-
-def lengthy() -> FloatArray:
-    """Return vectors of many lengths: L2 ranks them otherwise than a cosine does."""
-    return vectors() * np.linspace(0.3, 3, N, dtype=np.float32)[:, None]
-
-
-def of(metric: Metric) -> FloatArray:
-    """Return the vectors that a store of this metric is filled with."""
-    return lengthy() if metric is Metric.L2 else vectors()
 
 
 def vectors() -> FloatArray:
@@ -47,15 +34,13 @@ def payload(i: int) -> dict[str, Any]:
     return {"text": f"text {i}", "tenant": i % 3}
 
 
-def qdrant(folder: Path, metric: Metric = Metric.COSINE) -> Filled:
+def qdrant(folder: Path) -> Filled:
     from qdrant_client import QdrantClient, models
 
     client = QdrantClient(path=str(folder))
-    is_l2 = metric is Metric.L2
-    distance = models.Distance.EUCLID if is_l2 else models.Distance.COSINE
-    params = models.VectorParams(size=DIM, distance=distance)
+    params = models.VectorParams(size=DIM, distance=models.Distance.COSINE)
     client.create_collection("docs", vectors_config=params)
-    rows = of(metric)
+    rows = vectors()
     client.upsert(
         "docs",
         [
@@ -64,28 +49,28 @@ def qdrant(folder: Path, metric: Metric = Metric.COSINE) -> Filled:
         ],
     )
     client.close()
-    return Filled(f"qdrant:{folder}/docs", [str(i) for i in range(N)], rows, {}, metric)
+    return Filled(f"qdrant:{folder}/docs", [str(i) for i in range(N)], rows, {})
 
 
-def chroma(folder: Path, metric: Metric = Metric.COSINE) -> Filled:
+def chroma(folder: Path) -> Filled:
     import chromadb
     from chromadb.config import Settings
 
     client = chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
-    docs = client.create_collection("docs", metadata={"hnsw:space": str(metric)})
-    rows, ids = of(metric), [f"d{i}" for i in range(N)]
+    docs = client.create_collection("docs", metadata={"hnsw:space": "cosine"})
+    rows, ids = vectors(), [f"d{i}" for i in range(N)]
     docs.add(
         ids=ids, embeddings=rows, metadatas=[{"tenant": i % 3} for i in range(N)],
         documents=[f"text {i}" for i in range(N)],
     )  # fmt: skip
-    return Filled(f"chroma:{folder}/docs", ids, rows, {}, metric, is_exact=False)
+    return Filled(f"chroma:{folder}/docs", ids, rows, {})
 
 
-def lancedb(folder: Path, metric: Metric = Metric.COSINE) -> Filled:
+def lancedb(folder: Path) -> Filled:
     import lancedb as lance
     import pyarrow as pa
 
-    rows, ids = of(metric), [f"d{i}" for i in range(N)]
+    rows, ids = vectors(), [f"d{i}" for i in range(N)]
     table = pa.table(
         {
             "id": ids,
@@ -95,29 +80,28 @@ def lancedb(folder: Path, metric: Metric = Metric.COSINE) -> Filled:
         }
     )
     lance.connect(str(folder)).create_table("docs", table)
-    return Filled(f"lancedb:{folder}/docs", ids, rows, {"metric": str(metric)}, metric)
+    return Filled(f"lancedb:{folder}/docs", ids, rows, {"metric": "cosine"})
 
 
-def faiss(folder: Path, metric: Metric = Metric.DOT) -> Filled:
+def faiss(folder: Path) -> Filled:
     import faiss as library
 
     folder.mkdir()
-    rows, ids = of(metric), list(range(100, 100 + N))
-    flat = library.IndexFlatL2 if metric is Metric.L2 else library.IndexFlatIP
-    index = library.IndexIDMap2(flat(DIM))
+    rows, ids = vectors(), list(range(100, 100 + N))
+    index = library.IndexIDMap2(library.IndexFlatIP(DIM))
     index.add_with_ids(rows, np.array(ids))
     library.write_index(index, str(folder / "docs.index"))
-    return Filled(f"faiss:{folder}/docs.index", [str(i) for i in ids], rows, {}, metric)
+    return Filled(f"faiss:{folder}/docs.index", [str(i) for i in ids], rows, {})
 
 
-def sqlite_vec(folder: Path, metric: Metric = Metric.COSINE) -> Filled:
+def sqlite_vec(folder: Path) -> Filled:
     folder.mkdir()
-    fill_sqlite_vec(folder / "docs.db", metric)
+    fill_sqlite_vec(folder / "docs.db")
     ids = [f"d{i}" for i in range(N)]
-    return Filled(f"sqlite-vec:{folder}/docs.db/docs", ids, of(metric), {}, metric)
+    return Filled(f"sqlite-vec:{folder}/docs.db/docs", ids, vectors(), {})
 
 
-def fill_sqlite_vec(file: Path, metric: Metric = Metric.COSINE) -> None:
+def fill_sqlite_vec(file: Path) -> None:
     """Write the records into a file of SQLite."""
     import apsw
     import sqlite_vec as extension
@@ -127,9 +111,9 @@ def fill_sqlite_vec(file: Path, metric: Metric = Metric.COSINE) -> None:
     database.load_extension(extension.loadable_path())
     database.execute(
         f"CREATE VIRTUAL TABLE docs USING vec0(id TEXT PRIMARY KEY, tenant INTEGER, "
-        f"embedding FLOAT[{DIM}] distance_metric={metric}, +text TEXT)"
+        f"embedding FLOAT[{DIM}] distance_metric=cosine, +text TEXT)"
     )
-    for i, row in enumerate(of(metric)):
+    for i, row in enumerate(vectors()):
         database.execute(
             "INSERT INTO docs (id, tenant, embedding, text) VALUES (?, ?, ?, ?)",
             (f"d{i}", i % 3, row.tobytes(), f"text {i}"),
@@ -137,7 +121,7 @@ def fill_sqlite_vec(file: Path, metric: Metric = Metric.COSINE) -> None:
     database.close()
 
 
-def milvus(folder: Path, metric: Metric = Metric.COSINE) -> Filled:
+def milvus(folder: Path) -> Filled:
     from pymilvus import DataType, MilvusClient
 
     folder.mkdir()
@@ -146,9 +130,9 @@ def milvus(folder: Path, metric: Metric = Metric.COSINE) -> Filled:
     schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=64)
     schema.add_field("vector", DataType.FLOAT_VECTOR, dim=DIM)
     params = client.prepare_index_params()
-    params.add_index("vector", index_type="FLAT", metric_type=metric.upper())
+    params.add_index("vector", index_type="FLAT", metric_type="COSINE")
     client.create_collection("docs", schema=schema, index_params=params)
-    rows, ids = of(metric), [f"d{i}" for i in range(N)]
+    rows, ids = vectors(), [f"d{i}" for i in range(N)]
     client.insert(
         "docs",
         [
@@ -157,16 +141,16 @@ def milvus(folder: Path, metric: Metric = Metric.COSINE) -> Filled:
         ],
     )
     client.close()
-    return Filled(f"milvus:{folder}/docs.db/docs", ids, rows, {}, metric)
+    return Filled(f"milvus:{folder}/docs.db/docs", ids, rows, {})
 
 
-def pgvector(uri: str, metric: Metric = Metric.COSINE) -> Filled:
+def pgvector(uri: str) -> Filled:
     import psycopg
 
-    rows, ids = of(metric), [f"d{i}" for i in range(N)]
+    rows, ids = vectors(), [f"d{i}" for i in range(N)]
     with psycopg.connect(uri, autocommit=True) as database:
         database.execute("CREATE EXTENSION IF NOT EXISTS vector")
-        database.execute("DROP TABLE IF EXISTS docs")
+        database.execute("DROP TABLE IF EXISTS docs, docs_argus")
         database.execute(
             f"CREATE TABLE docs "
             f"(id text PRIMARY KEY, embedding vector({DIM}), text text, tenant int)"
@@ -179,8 +163,8 @@ def pgvector(uri: str, metric: Metric = Metric.COSINE) -> Filled:
                     for i, (d, v) in enumerate(zip(ids, rows, strict=True))
                 ],
             )
-        database.execute(f"CREATE INDEX ON docs USING hnsw (embedding vector_{metric}_ops)")
-    return Filled(f"pgvector:{uri}/docs", ids, rows, {}, metric, is_exact=False)
+        database.execute("CREATE INDEX ON docs USING hnsw (embedding vector_cosine_ops)")
+    return Filled(f"pgvector:{uri}/docs", ids, rows, {})
 
 
 LOCAL: dict[str, Callable[..., Filled]] = {

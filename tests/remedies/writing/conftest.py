@@ -16,7 +16,6 @@ from argus.remedies.store_writing import WrittenResult
 from argus.stores.spec import StoreConfig, open_store, parse_store
 from tests.corpora.conftest import TEMPLATE as TEMPLATE
 from tests.corpora.conftest import encoder as encoder
-from tests.corpora.conftest import remembering as remembering
 from tests.corpora.conftest import vectors as vectors
 from tests.corpora.conftest import wiki2 as wiki2
 from tests.stores.conftest import postgres as postgres

@@ -1,7 +1,11 @@
+"""Precision and prompts where nobody says them."""
+
 import numpy as np
 import pytest
 
+from argus.encoders.config import Prompt, resolve_prompts
 from argus.encoders.models import choose_precision
+from argus.errors import InputError
 
 TEXTS = [f"text {i}" for i in range(60)]
 
@@ -34,3 +38,21 @@ def test_bfloat16_is_taken_where_it_changes_no_vector(half, cosine, accepted):
 def test_without_units_it_is_not_tried():
     encoders = {"float32": Turned()}
     assert choose_precision(encoders.__getitem__, TEXTS, has_units=False)[1] == []
+
+
+OWN = {"query": "", "document": "", "passage": "passage: ", "search_query": "find: "}
+
+
+def test_usual_names_are_understood():
+    prompts = resolve_prompts(OWN)
+    assert prompts.query == Prompt("find: ", "search_query")
+    assert prompts.document == Prompt("passage: ", "passage")
+
+
+@pytest.mark.parametrize("own", [OWN, {}])
+@pytest.mark.parametrize("option", ["query", "document"])
+def test_a_word_that_is_no_name_is_refused(own, option):
+    with pytest.raises(InputError) as error:
+        resolve_prompts(own, **{option: "pasage"})
+    assert error.value.where == f"--{option}-prompt"
+    assert ("'passage'" in str(error.value)) == bool(own)

@@ -1,0 +1,135 @@
+"""Code of a user's own: an encoder in a Python file, a model whose modules.json names code."""
+
+import json
+import pickle
+import re
+
+import numpy as np
+import pytest
+
+from argus.data.types import Document
+from argus.encoders import EncoderConfig, load_encoder
+from argus.encoders import load as loading
+from argus.errors import EncodingError, InputError
+from argus.indexes.job import build_index
+from argus.indexes.retriever import search_index
+from tests.support.sentence_models import make_model
+
+HASHED = """
+import re, zlib
+import numpy as np
+
+class Hashed:
+    def encode(self, texts):
+        rows = np.zeros((len(texts), 64))
+        for row, text in zip(rows, texts):
+            for word in re.findall(r"\\w+", text.lower()):
+                row[zlib.crc32(word.encode()) % 64] += 1
+        return rows
+"""
+
+
+CODE = """
+import torch
+
+class Turned(torch.nn.Module):
+    def forward(self, features, task=None):
+        features["sentence_embedding"] = -features["sentence_embedding"]
+        return features
+
+    def save(self, folder, **_):
+        pass
+
+    @staticmethod
+    def load(folder, **_):
+        return Turned()
+"""
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(HASHED)
+    return tmp_path / "own.py"
+
+
+def test_its_rows_have_length_one_and_its_fingerprint_follows_the_file(file):
+    encoder = load_encoder("own.py:Hashed").encoder
+    rows = encoder.encode_queries(["a cat", "two dogs bark"])
+    assert rows.shape == (2, 64) and np.allclose(np.linalg.norm(rows, axis=1), 1)
+    again = pickle.loads(pickle.dumps(encoder))
+    assert again.fingerprint == encoder.fingerprint
+    file.write_text(HASHED.replace("64", "32"))
+    assert load_encoder("own.py").encoder.fingerprint != encoder.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("x = 1\n", InputError),
+        ("class Own:\n    encode = lambda self, texts: [1.0] * len(texts)\n", EncodingError),
+        ("class Own:\n    encode = lambda self, texts: {}['boom']\n", EncodingError),
+    ],
+)
+def test_what_is_no_encoder_is_told_with_its_file(file, code, error):
+    file.write_text(code)
+    with pytest.raises(error, match=r"own\.py"):
+        _ = load_encoder("own.py").encoder.dim
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A model with a module of its own behind pooling."""
+    folder = make_model(tmp_path / "tiny", normalize=False)
+    modules = json.loads((folder / "modules.json").read_text())
+    modules.append({"idx": 2, "name": "2", "path": "2_Turned", "type": "turned.Turned"})
+    (folder / "modules.json").write_text(json.dumps(modules))
+    (folder / "2_Turned").mkdir()
+    (folder / "turned.py").write_text(CODE)
+    return folder
+
+
+def load(folder, **settings):
+    config = EncoderConfig(model=str(folder), precision="float32", device="cpu", **settings)
+    return load_encoder(config).encoder
+
+
+def test_code_of_a_model_is_run_if_it_is_trusted_and_told(folder, tmp_path):
+    with pytest.raises(InputError, match="--trust-remote-code") as error:
+        load(folder)
+    assert error.value.where == "--encoder"
+    turned = load(folder, trust_remote_code=True)
+    plain = load(make_model(tmp_path / "plain", normalize=False))
+    texts = ["river bank", "sea"]
+    np.testing.assert_allclose(
+        turned.encode_documents(texts), -plain.encode_documents(texts), atol=1e-6
+    )
+    assert " code=" in turned.fingerprint and "code=none" not in turned.fingerprint
+    assert " code=" not in plain.fingerprint
+
+
+@pytest.mark.parametrize("is_file", [True, False])
+def test_the_word_of_an_index_alone_has_no_code_run(is_file, file, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(loading, "_named", set())
+    model = EncoderConfig(model=str(folder), precision="float32", trust_remote_code=True)
+    model = EncoderConfig(model="own.py:Hashed") if is_file else model
+    corpus = [Document("cats", "A cat sleeps."), Document("dogs", "Two dogs bark.")]
+    build_index(corpus, out=tmp_path / "i", encoder=model)
+    found = search_index("Two dogs bark.", tmp_path / "i")  # this process named it
+    assert found["results"][0]["id"] == "dogs"
+    loading._named.clear()
+    with pytest.raises(InputError, match="set ARGUS_CODE=") as error:
+        search_index("dogs", tmp_path / "i")
+    assert error.value.where == tmp_path / "i" / "index.json"
+    named = re.search(r"ARGUS_CODE=(\S+)", str(error.value))[1]
+    monkeypatch.setenv("ARGUS_CODE", f"someone/model@{COMMIT}:{named}")
+    assert search_index("dogs", tmp_path / "i")["results"]
+
+
+@pytest.mark.parametrize("revision", [None, "main", COMMIT[:12]])
+def test_code_of_the_hub_is_pinned(revision):
+    with pytest.raises(InputError) as error:
+        EncoderConfig(model="someone/model", trust_remote_code=True, revision=revision)
+    assert error.value.where == "--revision"
+    EncoderConfig(model="someone/model", trust_remote_code=True, revision=COMMIT)
