@@ -138,9 +138,8 @@ def test_a_correction_is_kept_and_bound_to_its_encoder(tmp_path):
     correction.save(tmp_path / CORRECTION)
     kept = read_correction(tmp_path / CORRECTION)
     queries = unit(rng.normal(size=(4, 8)))
-    moved = kept.apply(queries)
     by_hand = queries + 0.5 * queries @ w @ u.T
-    np.testing.assert_allclose(moved, unit(by_hand), atol=1e-6)
+    np.testing.assert_allclose(kept.apply(queries), unit(by_hand), atol=1e-6)
     assert np.array_equal(replace(kept, alpha=0.0).apply(queries), queries)
     with pytest.raises(EncoderMismatch):
         kept.check_fingerprint("encoder b", tmp_path)

@@ -107,7 +107,7 @@ def test_a_retriever_that_cannot_be_asked_is_refused(retriever, problem):
     ("text", "spec", "problem"),
     [
         ("x = 1", "", "nothing in it that retrieves"),
-        ("def a(q): ...\ndef b(q): ...", "", "2 things.*a, b"),
+        ("def retrieve(q): ...\ndef search(q): ...", "", "2 things.*retrieve, search"),
         ("def retrieve(q): ...", ":other", "no other in it"),
         ("import nowhere_at_all", "", "raised ModuleNotFoundError when run"),
         ("def retrieve(", "", "is not Python"),

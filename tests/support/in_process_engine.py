@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator
-from contextlib import chdir
-from pathlib import Path
 from typing import Any
 
 
 class InProcessEngine:
-    """Answers blocks in another order than they came, several taken at a time.
-
-    home: folder that a worker is set up in; None is the current one.
-    """
+    """Answers blocks in another order than they came, several taken at a time."""
 
     name = "in process"
 
-    def __init__(self, ahead: int = 3, home: Path | None = None):
-        self.ahead, self.home = ahead, home
+    def __init__(self, ahead: int = 3):
+        self.ahead = ahead
         self.setups: list[str] = []
         """What each run was for."""
         self.blocks = 0
@@ -28,8 +23,7 @@ class InProcessEngine:
     def run(self, work: Any, blocks: Iterable[Any]) -> Iterator[tuple[int, Any]]:
         work = pickle.loads(pickle.dumps(work))
         self.setups.append(work.what)
-        with chdir(self.home or "."):
-            answer = work.setup(work.shared)
+        answer = work.setup(work.shared)
         waiting: list[tuple[int, bytes]] = []
         for number, block in enumerate(blocks):
             waiting.append((number, pickle.dumps(block)))

@@ -18,8 +18,8 @@ HIDDEN, WINDOW = 32, 32
 
 
 def make_model(
-    folder, *, seed=0, pooling="mean", dense=None, include_prompt=True, prompts=None,
-    normalize=True, cased=False, similarity=None,
+    folder, *, seed=0, pooling="mean", dense=None, prompts=None, normalize=True, cased=False,
+    similarity=None,
 ):  # fmt: skip
     """Save a real, tiny BERT as a sentence model; return the folder."""
     bert = word_pieces(folder, cased=cased)
@@ -27,7 +27,7 @@ def make_model(
     BertModel(_config(bert)).save_pretrained(bert)
     modules = [
         Transformer(str(bert), max_seq_length=WINDOW),
-        Pooling(HIDDEN, pooling_mode=pooling, include_prompt=include_prompt),
+        Pooling(HIDDEN, pooling_mode=pooling),
         *([Dense(HIDDEN, dense)] if dense else []),
         *([Normalize()] if normalize else []),
     ]
@@ -58,10 +58,10 @@ def _config(bert):
     )  # fmt: skip
 
 
-def make_sparse(folder, *, similarity="dot", seed=0, prompts=None):
+def make_sparse(folder, *, prompts=None):
     """Save a tiny SPLADE: a masked language model whose best logits are the text's own words."""
     bert = word_pieces(folder)
-    torch.manual_seed(seed)
+    torch.manual_seed(0)
     model = BertForMaskedLM(_config(bert))
     with torch.no_grad():  # about as many terms as a text has words
         model.cls.predictions.decoder.bias -= 1
@@ -70,16 +70,16 @@ def make_sparse(folder, *, similarity="dot", seed=0, prompts=None):
         Transformer(str(bert), transformer_task="fill-mask", max_seq_length=WINDOW),
         SpladePooling(),
     ]
-    SparseEncoder(
-        modules=modules, similarity_fn_name=similarity, prompts=prompts, device="cpu"
-    ).save(str(folder))
+    SparseEncoder(modules=modules, similarity_fn_name="dot", prompts=prompts, device="cpu").save(
+        str(folder)
+    )
     return folder
 
 
-def make_late(folder, *, similarity="maxsim", seed=0, skip=(), expansion=None, prompts=None):
+def make_late(folder, *, skip=(), expansion=None, prompts=None):
     """Save a tiny ColBERT: unit vectors of 16 numbers for every token but those to skip."""
     bert = word_pieces(folder)
-    torch.manual_seed(seed)
+    torch.manual_seed(0)
     BertModel(_config(bert)).save_pretrained(bert)
     of_tokens = {"module_input_name": "token_embeddings", "module_output_name": "token_embeddings"}
     modules = [
@@ -89,6 +89,6 @@ def make_late(folder, *, similarity="maxsim", seed=0, skip=(), expansion=None, p
         Normalize(**of_tokens),
     ]
     MultiVectorEncoder(
-        modules=modules, similarity_fn_name=similarity, prompts=prompts, device="cpu"
+        modules=modules, similarity_fn_name="maxsim", prompts=prompts, device="cpu"
     ).save(str(folder))
     return folder
