@@ -8,18 +8,15 @@ from argus.errors import InputError
 BLACKOUT = Rule("blackout", "clearance", "ticker", name="R1")
 
 
-def clearance(id_, time, ticker="X", **metadata):
-    scope = {"ticker": ticker} if ticker else {}
-    return Record.of(id_, "clearance", scope, time=time, metadata=metadata)
-
-
-def blackout(id_, time, ticker="X"):
-    return Record.of(id_, "blackout", {"ticker": ticker} if ticker else {}, time=time)
+def event(type_, id_, time):
+    return Record.of(id_, type_, {"ticker": "X"}, time=time)
 
 
 def test_counts_agree_with_every_pair_tried():
-    records = [clearance(f"c{i}", f"2024-01-{1 + i % 9:02}") for i in range(20)]
-    records += [blackout(f"b{i}", ("2024-01", f"2024-01-{1 + i:02}")[i % 2]) for i in range(9)]
+    records = [event("clearance", f"c{i}", f"2024-01-{1 + i % 9:02}") for i in range(20)]
+    records += [
+        event("blackout", f"b{i}", ("2024-01", f"2024-01-{1 + i:02}")[i % 2]) for i in range(9)
+    ]
     authority = Authority(records, [BLACKOUT])
     (found,) = cover(authority)
     pairs = [(o, n) for o in records for n in records if BLACKOUT.holds(o, n)]
@@ -51,6 +48,28 @@ def test_counts_agree_with_every_pair_tried():
     ],
 )
 def test_a_rule_that_no_record_can_come_under_is_refused(rule, message):
-    authority = Authority([clearance("a", "2024"), blackout("b", "2025")], [rule])
+    authority = Authority([event("clearance", "a", "2024"), event("blackout", "b", "2025")], [rule])
     with pytest.raises(InputError, match=message):
         require_covered(authority)
+
+
+OBSOLETES = Rule("rfc", "rfc", (ScopeKey("obsoletes", "_id"),), name="named", order="named")
+
+
+def rfc(id_, time=None, *obsoletes, topic="http", **kwargs):
+    scope = {"obsoletes": obsoletes, "topic": topic}
+    return Record.of(id_, "rfc", scope, time=time, **kwargs)
+
+
+@pytest.mark.parametrize("times", [("2001", "2000"), ("2000-05", "2000-05"), (None, None)])
+def test_a_name_supersedes_whatever_the_dates_say(times):
+    authority = Authority([rfc("old", times[0]), rfc("new", times[1], "old")], [OBSOLETES])
+    assert authority.controlling(["old"]) == ["new"]
+    assert OBSOLETES.holds(authority.record("old"), authority.record("new"))
+    (covered,) = cover(authority)
+    assert [covered[name] for name in ("retired", "edges", "undecided")] == [1, 1, 0]
+
+
+def test_a_named_order_without_a_name_is_refused():
+    with pytest.raises(InputError, match="'rfc' would supersede itself"):
+        Rule("rfc", "rfc", "topic", order="named")

@@ -106,7 +106,6 @@ def test_a_day_that_a_zone_left_out_is_still_not_before_itself():
         (20240301, 'as text, such as "20240301"'),
         (2024, 'as text, such as "2024"'),
         (1577836800, "Write the date that it stands for"),
-        (0, "Write the date that it stands for"),
     ],
 )
 def test_numbers_are_refused_since_they_may_be_days_or_seconds(value, fix):

@@ -111,13 +111,8 @@ def test_the_corpus_is_ordered_by_id_and_tells_no_metadata() -> None:
         Record("a", "note", parse_moment("2024-03"), {"host": "h"}, "new text"),
     ]
     assert corpus_rows(corpus_of(records)) == [
-        {
-            "doc_id": "a", "_id": "a", "type": "note", "event_type": "note",
-            "timestamp": "2024-03",
-            "entities": {"host": "h"}, "title": "", "text": "new text",
-        },
-        {
-            "doc_id": "b", "_id": "b", "type": "note", "event_type": "note", "timestamp": None,
-            "entities": {"cve": ["1", "2"]}, "title": "Old", "text": "old text",
-        },
+        {"doc_id": "a", "_id": "a", "type": "note", "event_type": "note", "timestamp": "2024-03",
+         "entities": {"host": "h"}, "title": "", "text": "new text"},
+        {"doc_id": "b", "_id": "b", "type": "note", "event_type": "note", "timestamp": None,
+         "entities": {"cve": ["1", "2"]}, "title": "Old", "text": "old text"},
     ]  # fmt: skip

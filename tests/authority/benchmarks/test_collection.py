@@ -23,7 +23,7 @@ from argus.errors import InputError
 RECORDS = [
     Record("new/1", "note", parse_moment("2024-05"), {"cve": ("A", "B")}, "Zwölf\n\u2028 sind es."),
     Record(
-        "old", "advisory", None, {"cve": "A"}, "old text", "Title", parse_moment("2023"), {"n": [1]}
+        "old", "advisory", None, {"cve": "A"}, "old text", "T", parse_moment("2023"), {"n": [1]}
     ),
     Record("lone", "page", None, {}, ""),
 ]

@@ -7,8 +7,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.authority.benchmarks.collection import Benchmark, Question
-from argus.authority.benchmarks.judging import BY_CONDITIONS, Judge, Stages, factors, share
+from argus.authority.benchmarks.judging import (
+    BLOCKED,
+    BY_CONDITIONS,
+    CLEARED,
+    EXCEPTION,
+    NO_CLEARANCE,
+    NO_EVIDENCE,
+    REVIEW,
+    Judge,
+    Stages,
+    answer_of,
+    derive,
+    factors,
+    share,
+)
+from argus.authority.benchmarks.makers import TRADING
+from argus.authority.relation import Authority
 from argus.authority.rules import Edge, Record
+from argus.authority.times import parse_moment
 from tests.support.draws import examples
 
 CHAIN = Question(
@@ -93,3 +110,42 @@ def test_a_share_has_wilsons_interval_and_leaves_none_out() -> None:
     # Wilson (1927), z = 1.96, p = 3/4, n = 4
     assert (found["low"], found["high"]) == pytest.approx((0.3006, 0.9544), abs=1e-4)
     assert share([None]) is None
+
+
+SCOPE = {"employee": "Ann", "ticker": "XYZ"}
+
+
+def event(id_: str, type_: str, day: int, **scope: str) -> Record:
+    return Record(id_, type_, time=parse_moment(f"2024-01-{day:02}"), scope=scope)
+
+
+CLEARANCE = event("clearance", "PreClearanceApproved", 1, employee="Ann", ticker="XYZ")
+BLACKOUT = event("blackout", "BlackoutAnnounced", 2, ticker="XYZ")
+LIFTED = event("lifted", "BlackoutLifted", 3, ticker="XYZ")
+EXEMPT = event("exempt", "EmergencyException", 4, employee="Ann", ticker="XYZ")
+ADDED = event("added", "WatchlistAdded", 2, ticker="XYZ")
+REMOVED = event("removed", "WatchlistRemoved", 3, ticker="XYZ")
+
+
+def read(*served: Record) -> str:
+    return answer_of([record.id for record in served], SCOPE, Authority(served, TRADING))
+
+
+def test_the_priority_is_that_of_appendix_c() -> None:
+    for active, answer in (
+        ([EXEMPT, BLACKOUT, CLEARANCE, LIFTED], EXCEPTION),
+        ([BLACKOUT, CLEARANCE, LIFTED], BLOCKED),
+        ([ADDED, CLEARANCE], BLOCKED),
+        ([CLEARANCE, LIFTED], CLEARED),
+        ([LIFTED, REMOVED], NO_CLEARANCE),
+        ([REMOVED], REVIEW),
+        ([], NO_EVIDENCE),
+    ):
+        assert derive(active) == derive(active[::-1]) == answer
+
+
+def test_a_reader_drops_what_another_served_document_supersedes() -> None:
+    assert read(CLEARANCE) == CLEARED
+    assert read(CLEARANCE, BLACKOUT) == BLOCKED
+    assert read(BLACKOUT, CLEARANCE, LIFTED) == NO_CLEARANCE
+    assert read(EXEMPT, BLACKOUT) == EXCEPTION

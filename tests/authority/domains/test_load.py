@@ -99,7 +99,6 @@ rules:
         (with_rule("condition: {status: x}"), "field 'rules[0]': rule 'patch > disclosure': "
          "condition on 'status'; expected superseding.FIELD or superseded.FIELD"),
         (with_rule("condition: {superseding.x: 1.0}"), "expected text, a whole number, true or"),
-        (with_rule("condition: [x]"), "field 'rules[0].condition': a list; expected a mapping"),
         ("rules:\n  - {superseding: a, superseded: [b, a], scope: [k], order: type}\n",
          ", line 2, field 'rules[0]': rule 'a > b|a': type 'a' would supersede itself; expected "
          "two types, or an order by time"),
