@@ -4,10 +4,6 @@ from argus.data.types import Document
 from argus.remedies.synthesis import describe
 
 
-def said(text, title="Bern", entity=None, **metadata):
-    return describe(Document("p", text, title, metadata), entity or title)
-
-
 @pytest.mark.parametrize(
     ("sentence", "title", "expected"),
     [
@@ -15,7 +11,6 @@ def said(text, title="Bern", entity=None, **metadata):
         ("Bern or Berne is the de facto seat of it.", "Bern", "de facto seat of it"),
         ("John Lee, known as Yanni, is a pianist.", "Yanni", "pianist"),
         ("Bern is a place where bears live.", "Bern", "place"),
-        ("Ska is a music genre that originated in Jamaica in the 1950s.", "Ska", "music genre"),
         (
             "Teutberga( died 11 November 875) was a queen of Lotharingia by marriage.",
             "Teutberga",
@@ -27,11 +22,6 @@ def said(text, title="Bern", entity=None, **metadata):
             "American actress",
         ),
         (
-            "The Beatles were an English rock band formed in 1960.",
-            "The Beatles",
-            "English rock band",
-        ),
-        (
             "Lambert was the second son of Adalbert II of Tuscany.",
             "Lambert",
             "second son of Adalbert II",
@@ -40,26 +30,22 @@ def said(text, title="Bern", entity=None, **metadata):
     ],
 )
 def test_the_first_sentence_says_what_the_entity_is(sentence, title, expected):
-    found = said(sentence, title, entity=title or "Tea")
-    assert found == expected
+    assert describe(Document("p", sentence, title), title or "Tea") == expected
 
 
 @pytest.mark.parametrize(
     ("sentence", "title"),
     [
-        ("", "Bern"),
         ("Bern lies on the Aare.", "Bern"),
         ("In 1191 a bear is a symbol.", "Bern"),  # of something else
         ("Bern grew fast. It is a town.", "Bern"),  # not the first sentence
         ("Bern is the name of several places.", "Bern"),
-        ("Bern is one of many.", "Bern"),
         ("Bern is a <b>town</b>.", "Bern"),
         ("Bern is a town\u200b.", "Bern"),
-        ("Bern is a http://bern.example town.", "Bern"),
         ("Bern is a very very very very very very old town.", "Bern"),
         ("Bern, as one two three four five six seven eight nine ten told, is a town.", "Bern"),
         ("Bern is a Bern.", "Bern"),
     ],
 )
 def test_nothing_is_said_where_it_cannot_be_had_cleanly(sentence, title):
-    assert said(sentence, title) is None
+    assert describe(Document("p", sentence, title), title) is None

@@ -37,10 +37,7 @@ def test_the_paper_preset_is_section_5_2_and_nothing_else():
         "preset": "paper", "k_aug": 2, "title_first": False, "min_similarity": None,
         "max_views": None, "fit_window": False, "skip_known": False,
     }  # fmt: skip
-    assert (
-        ExpandConfig.from_options("paper") is not None
-        and ExpandConfig.from_options("paper") == PAPER
-    )
+    assert ExpandConfig.from_options("paper") == PAPER
 
 
 def test_the_paper_preset_makes_one_view_per_entity_and_passage(minilm, lookup):
@@ -69,11 +66,8 @@ def test_passages_that_bear_the_name_keep_others_out(lookup):
         ("d", "Aare", "aare", True),
         ("d", "Bern", "bern", True),
     ]
-    unlinked = {"d": [risk(TOWN, "swam"), risk(TOWN, "Aare"), risk(TOWN, "Bern", "bern")]}
-    assert found(look_up([TOWN], unlinked, lookup, config)) == [
-        ("d", "Aare", "aare", True),
-        ("d", "Bern", "bern", True),
-    ], "by name where the finder linked none, and nothing says 'swam'"
+    unlinked = {"d": [risk(TOWN, "swam"), risk(TOWN, "Aare")]}
+    assert found(look_up([TOWN], unlinked, lookup, config)) == [("d", "Aare", "aare", True)]
     moon = Document("d", "The crater Moon.")
     assert found(look_up([moon], {"d": [risk(moon, "Moon")]}, lookup, config)) == [
         ("d", "Moon", "moon", False),
@@ -135,8 +129,6 @@ def test_choosing_is_what_sorting_each_document_says(choices, least, most):
         for document in {p.document.id for p in chosen}:
             in_order = [p for p in chosen if p.document.id == document]
             assert in_order == [p for p in expected if p.document.id == document]
-    elif least is None:
-        assert chosen == pairs, "the paper's preset takes all, as they come"
 
 
 # ---- views ---------------------------------------------------------------------------------------

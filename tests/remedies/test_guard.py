@@ -9,23 +9,12 @@ from argus.remedies.guard import CLOSING, Insertion, examine, find_places, inser
 
 DOCUMENT = "Bern lies on the Aare. Bern is old, and Zurich is larger (than Bern)."
 CONTEXT = {"Bern": ["Bern is the capital of Switzerland."], "Aare": ["The Aare is a Swiss river."]}
+SPANS = {e: Span(DOCUMENT.index(e), DOCUMENT.index(e) + len(e)) for e in CONTEXT}
 
 
-def first(document, *entities):
-    return {
-        e: Span(document.index(e), document.index(e) + len(e)) for e in entities if e in document
-    }
-
-
-def accepted(synthesis, document=DOCUMENT, context=CONTEXT):
-    found = examine(document, synthesis, first(document, *context), context)
-    return found if isinstance(found, str) else [(i.entity, i.description) for i in found]
-
-
-def reasons(synthesis, document=DOCUMENT, context=CONTEXT):
-    found = examine(document, synthesis, first(document, *context), context)
-    assert isinstance(found, str), found
-    return found
+def judged(synthesis):
+    """Return the insertions that are found, or the reason why the text is rejected."""
+    return examine(DOCUMENT, synthesis, SPANS, CONTEXT)
 
 
 def without(text, document, insertions):
@@ -43,9 +32,11 @@ def test_descriptions_after_first_mentions_are_read():
         "Bern, capital of Switzerland, lies on the Aare, Swiss river. "
         "Bern is old, and Zurich is larger (than Bern)."
     )
-    assert accepted(text) == [("Bern", "capital of Switzerland"), ("Aare", "Swiss river")]
-    assert accepted(f"\n {text}\n") == accepted(text)
-    assert insert(DOCUMENT, examine(DOCUMENT, text, first(DOCUMENT, *CONTEXT), CONTEXT)) == text
+    assert [(i.entity, i.description) for i in judged(text)] == [
+        ("Bern", "capital of Switzerland"), ("Aare", "Swiss river"),
+    ]  # fmt: skip
+    assert judged(f"\n {text}\n") == judged(text)
+    assert insert(DOCUMENT, judged(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -60,42 +51,22 @@ def test_descriptions_after_first_mentions_are_read():
         ("Bern lies", "Bern (capital of Switzerland) lies"),
         ("Bern lies", "Bern, capital of Switzerland. Bern is Swiss, lies"),
         ("Bern lies", "Bern, <b>capital</b>, lies"),
-        ("Bern lies", "Bern, `capital`, lies"),
-        ("Bern lies", "Bern, *capital*, lies"),
-        ("Bern lies", "Bern, _capital_, lies"),
-        ("Bern lies", "Bern, capital&lt, lies"),
-        ("Bern lies", "Bern, capital www.bern.ch, lies"),
-        ("Bern lies", "Bern, capital bern.ch/visit, lies"),
-        ("Bern lies", "Bern, capital https://bern, lies"),
-        ("Bern lies", "Bern, capital me@bern, lies"),
         ("Bern lies", "Bern, capi\u200btal, lies"),
-        ("Bern lies", "Bern, capital\u202e, lies"),
-        ("Bern lies", "Bern, capital\ufe0f, lies"),
-        ("Bern lies", "Bern, capital \u3164, lies"),
-        ("Bern lies", "Bern, capi\u00adtal, lies"),
-        ("Bern lies", "Bern, capital\U000e0041, lies"),
         ("Bern lies", "Bern, capital\u00a0of Switzerland, lies"),
-        ("Bern lies", "Bern, capital\x00, lies"),
         ("Bern lies", "Bern, capital\nof Switzerland, lies"),
         ("Bern lies", "Bern, a" + "\u0301" * 4 + ", lies"),
         ("Bern lies", "Bern, " + "c" * 33 + ", lies"),
     ],
 )
 def test_anything_else_is_rejected(change):
-    assert "it is not the document with descriptions of at most 5 words" in reasons(
-        DOCUMENT.replace(*change, 1)
-    )
+    reason = judged(DOCUMENT.replace(*change, 1))
+    assert "it is not the document with descriptions of at most 5 words" in reason
 
 
 @pytest.mark.parametrize("said", ["capital of Acme", "AcmeCola", "capital in 1999", "of the"])
 def test_what_the_passages_do_not_say_is_rejected(said):
-    reason = reasons(DOCUMENT.replace("Bern lies", f"Bern, {said}, lies"))
+    reason = judged(DOCUMENT.replace("Bern lies", f"Bern, {said}, lies"))
     assert reason == f"{said!r} after 'Bern' is not supported by the knowledge base"
-
-
-def test_what_the_document_itself_says_is_no_support():
-    document = "Bern sells AcmeCola. Reference passage of Bern: AcmeCola AcmeCola."
-    assert "not supported" in reasons(document.replace("Bern", "Bern, AcmeCola,", 1), document)
 
 
 TEXT = st.text(st.sampled_from("Ab1 ,.;:!?()'\n\r\t-éß字\u0301\u200b\U0001f600"), max_size=60)

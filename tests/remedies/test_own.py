@@ -12,10 +12,7 @@ from argus.indexes.views import ViewIndex
 from argus.remedies.own import add_own
 from argus.remedies.undo import list_remedies, rollback
 
-NICKNAMES = """
-def remedy(documents):
-    return {d.id: ["The Big Apple, where the Yankees play"] for d in documents if d.id == "ny"}
-"""
+NICKNAMES = "def remedy(documents): return {'ny': ['The Big Apple, where the Yankees play']}"
 DOCUMENTS = [
     Document("ny", "New York is a city in the United States.", "New York"),
     Document("cider", "Cider is made of apples in autumn.", "Cider"),
@@ -47,7 +44,6 @@ def test_its_texts_bring_their_document_back_until_it_is_undone(index):
         ("x = 1\n", InputError),
         ("def remedy(documents): return []\n", ArgusError),
         ("def remedy(documents): return {'unknown': ['x']}\n", ArgusError),
-        ("def remedy(documents): return {'ny': [1]}\n", ArgusError),
         ("def remedy(documents): return {'ny': ['  ']}\n", NothingToMend),
         ("def remedy(documents): raise KeyError('boom')\n", ArgusError),
     ],

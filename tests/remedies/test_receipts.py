@@ -21,7 +21,6 @@ def risk(doc_id, entity):
 
 
 def snapshot(rows):
-    """rows: (doc_id, vector), the n-th being view vN."""
     views = [View(f"v{i}", doc_id, "original", "") for i, (doc_id, _) in enumerate(rows)]
     return Snapshot.of(views, np.array([vector for _, vector in rows], np.float32))
 

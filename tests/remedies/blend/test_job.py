@@ -6,6 +6,7 @@ from argus.data.types import Document, Query
 from argus.errors import InputError
 from argus.indexes.blend import Blend
 from argus.indexes.job import build_index
+from argus.indexes.recipe import DocumentNumbers
 from argus.indexes.retriever import open_retriever
 from argus.remedies import blend as job
 from argus.remedies.blend import blend_index
@@ -50,16 +51,15 @@ def test_a_blend_is_added_once_and_comes_out_again(built, minilm):
     assert answers(built, minilm) == before
     assert blend_index(built, encoder=minilm).summary["added"]
     assert answers(built, minilm) == after
-
-
-def test_a_blend_with_every_part_off_is_refused(built, minilm):
     with pytest.raises(InputError, match="every part off"):
         blend_index(built, Blend(weight=1, hubs=0, bm25=0), encoder=minilm)
 
 
-@pytest.mark.parametrize("step", ["save", "add", "prescribe"])
-def test_killed_it_changes_nothing_and_goes_on(built, minilm, monkeypatch, step):
-    owner = job.ViewIndex if step != "save" else type_of_numbers()
+@pytest.mark.parametrize(
+    ("owner", "step"),
+    [(DocumentNumbers, "save"), (job.ViewIndex, "add"), (job.ViewIndex, "prescribe")],
+)
+def test_killed_it_changes_nothing_and_goes_on(built, minilm, monkeypatch, owner, step):
     before = answers(built, minilm)
 
     def killed(*args, **options):
@@ -73,9 +73,3 @@ def test_killed_it_changes_nothing_and_goes_on(built, minilm, monkeypatch, step)
     result = blend_index(built, encoder=minilm)
     assert result.summary["views"] == 9
     assert answers(built, minilm) == answers(built, minilm, result.remedy) != before
-
-
-def type_of_numbers():
-    from argus.indexes.recipe import DocumentNumbers
-
-    return DocumentNumbers

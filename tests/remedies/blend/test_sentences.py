@@ -4,16 +4,13 @@ from argus.data.types import Document
 from argus.remedies.blend_parts import MAX_SENTENCE_CHARS, sentence_views, split_document
 
 
-def texts(document, most=100):
-    return [view.text for view in sentence_views([document], "r", most).views]
+def texts(document):
+    return [view.text for view in sentence_views([document], "r", 100).views]
 
 
-def test_every_sentence_stands_with_its_title():
+def test_every_sentence_stands_with_its_title_in_every_script():
     document = Document("d", "Deque Fast at both ends. It has a length limit.", "Deque")
     assert texts(document) == ["Deque Fast at both ends.", "Deque It has a length limit."]
-
-
-def test_scripts_without_spaces_have_sentences():
     text = "双端队列支持快速追加。它有长度限制。线程安全。"
     assert texts(Document("d", text)) == ["双端队列支持快速追加。", "它有长度限制。", "线程安全。"]
 

@@ -4,14 +4,8 @@ from argus.data.types import Document, State
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import EncodingError
 from argus.knowledge.gazetteer import CapitalisedNames, Gazetteer
-from argus.remedies.diagnosis import (
-    diagnose_documents,
-)
-from tests.support.diagnosing import (
-    by_entity,
-    surfaces,
-    titled,
-)
+from argus.remedies.diagnosis import diagnose_documents
+from tests.support.diagnosing import by_entity, surfaces, titled
 
 
 class Picky(SentenceTransformerEncoder):
@@ -41,24 +35,11 @@ def test_a_real_corpus_is_scored_as_mention_by_mention(wiki2, minilm, probe, sto
                 (mention.span, rps)
             )
     assert list(by_entity(found)) == list(expected)
-    repeated = [key for key, at in expected.items() if len(at) > 1]
-    assert len(expected) > 40 and repeated
+    assert len(expected) > 40 and any(len(at) > 1 for at in expected.values())
     for key, risk in by_entity(found).items():
         assert risk.spans == tuple(span for span, _ in expected[key])
         assert risk.rps == pytest.approx(min(rps for _, rps in expected[key]), abs=1e-5)
         assert (risk.state, risk.reason) == (State.MEASURED, "")
-
-
-def test_an_entity_takes_its_least_rps_and_is_flagged_once(minilm, probe, store):
-    text = "Bern is a city. We ate well. They flew to Bern. The canton of Bern is large."
-    document = Document("d", text)
-    found = diagnose_documents([document], titled("Bern"), minilm, store, probe, tau=1.0)
-    [risk] = found.risks
-    assert surfaces(risk, text) == ["Bern"] * 3
-    each = probe.estimate(minilm.encode_spans([text] * 3, risk.spans))
-    assert len({round(rps, 4) for rps in each.tolist()}) == 3, "contexts differ, so do scores"
-    assert risk.rps == pytest.approx(each.min(), abs=1e-5)
-    assert found.flagged() == {"d": [risk]}
 
 
 SEAMS = [
@@ -73,11 +54,8 @@ SEAMS = [
 @pytest.mark.parametrize("read_back", [False, True], ids=["a corpus", "an index"])
 def test_no_mention_runs_from_the_title_into_the_text(minilm, probe, store, read_back):
     """An index gives documents back with title and text in one, and the title."""
-    documents = SEAMS
-    if read_back:
-        documents = [Document(d.id, d.content, d.title) for d in SEAMS]
-    contents = {d.id: d.content for d in documents}
-    assert contents == {d.id: d.content for d in SEAMS}
+    documents = [Document(d.id, d.content, d.title) for d in SEAMS] if read_back else SEAMS
+    contents = {d.id: d.content for d in SEAMS}
     found = diagnose_documents(documents, CapitalisedNames(), minilm, store, probe)
     for one in found.risks:
         assert set(surfaces(one, contents[one.doc_id])) == {one.entity}
@@ -106,24 +84,3 @@ def test_a_failed_occurrence_leaves_the_others_scored(minilm, probe, store):
     assert risk.reason == "2 of 3 occurrences: the mention is not to its taste"
     first = probe.estimate(minilm.encode_spans([text], risk.spans[:1]))[0]
     assert risk.rps == pytest.approx(first, abs=1e-5)
-
-
-# ---- the threshold -------------------------------------------------------------------------------
-
-
-# ---- names and characters ------------------------------------------------------------------------
-
-
-def test_spans_index_the_original_despite_case_folding(minilm, probe, store):
-    text = "ﬁrst İSTANBUL, a Straße, i̇stanbul and Bern"
-    finder = titled("İstanbul", "straße", "Bern", ignore_case=True, common_words=True)
-    risks = diagnose_documents([Document("d", text)], finder, minilm, store, probe).risks
-    assert [(risk.entity, *surfaces(risk, text)) for risk in risks] == [
-        ("İSTANBUL", "İSTANBUL"),
-        ("Straße", "Straße"),
-        ("i̇stanbul", "i̇stanbul"),
-        ("Bern", "Bern"),
-    ]
-    for risk in risks:
-        vector = minilm.encode_spans([text], risk.spans)
-        assert risk.rps == pytest.approx(probe.estimate(vector)[0], abs=1e-5)

@@ -5,14 +5,9 @@ from dataclasses import replace
 import pytest
 
 from argus.data.types import Document, Span, State
-from argus.remedies.diagnosis import (
-    diagnose_documents,
-)
+from argus.remedies.diagnosis import diagnose_documents
 from argus.retrievability.probes.probe import fit_domain
-from tests.support.diagnosing import (
-    probe_for,
-    titled,
-)
+from tests.support.diagnosing import probe_for, titled
 
 # ---- the probe -----------------------------------------------------------------------------------
 

@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from argus.errors import ArgusError, InputError
+from argus.errors import ArgusError
 from argus.indexes.views import ViewIndex, originals
 from argus.llm import LanguageModelError
-from argus.remedies.config import SynthesizeConfig
 from argus.remedies.synthesis import estimate_synthesis
 from argus.remedies.undo import rollback
 from tests.support.synthesizing import (
@@ -36,8 +35,7 @@ def test_without_a_model_own_descriptions_are_inserted(repairable, index, endpoi
     assert {d.id: d.text for d in originals(opened)} == repairable.texts
     made = result.summary["made"]
     assert made["documents"] == {"measured": AT_RISK, "failed": 0, "not applicable": 0}
-    assert made["insertions"] == sum(len(row["insertions"]) for row in rows(result)) == 16
-    assert result.summary["counts"]["documents_repaired"] == AT_RISK
+    assert made["insertions"] == 16
     assert endpoint.requests == []
     rollback(index, result.remedy)
     assert unchanged(index, repairable)
@@ -56,49 +54,30 @@ BAD = {
 
 def test_what_the_guard_rejects_keeps_its_original(repairable, index, endpoint, config):
     by_text = {repairable.texts[d]: answer for d, (answer, _) in BAD.items()}
-    same = repairable.texts["steamer"]
-    endpoint.behave = answering(
-        lambda d: by_text[d](d) if d in by_text else d if d == same else good(d)
-    )
+    by_text[repairable.texts["steamer"]] = lambda d: d
+    endpoint.behave = answering(lambda d: by_text.get(d, good)(d))
     result = repairable.synthesize(index, config=config())
     views = only_insertions(index, result)
-    assert set(views) == {
-        "old-town", "bridge", "engine", "medal", "letters", "concert"
-    }  # fmt: skip
+    assert set(views) == {"old-town", "bridge", "engine", "medal", "letters", "concert"}
     assert len(endpoint.requests) == AT_RISK
     found = {row["doc_id"]: row for row in rows(result)}
-    assert len(found) == AT_RISK
     for doc_id, (_, reason) in BAD.items():
         assert found[doc_id]["state"] == "failed"
         assert found[doc_id]["reason"].startswith(reason)
-        assert found[doc_id]["insertions"] == []
-    assert (found["steamer"]["state"], found["steamer"]["reason"]) == (
-        "not applicable",
-        "the model inserted nothing",
-    )
+    assert found["steamer"]["reason"] == "the model inserted nothing"
     made = result.summary["made"]
     assert made["written_by"] == "m"
     assert made["documents"] == {"measured": 6, "failed": 4, "not applicable": 1}
-    assert sum(made["fallen_back"].values()) == 4
     assert set(made["fallen_back"]) == {found[d]["reason"] for d in BAD}
-    assert result.summary["counts"]["documents_repaired"] == 6
-    opened = ViewIndex.open(index)
-    assert {d.id: d.text for d in originals(opened)} == repairable.texts
-    source = json.loads(views["bridge"].source)
-    assert source["model"] == f"m@{endpoint.url}"
-    assert source["entities"]["Aare"]
 
 
 def test_an_estimate_asks_nothing_and_says_what_is_asked_then(repairable, index, endpoint, config):
     given = {
-        "reference": repairable.reference,
-        "encoder": repairable.encoder,
-        "tau": repairable.tau,
+        "reference": repairable.reference, "encoder": repairable.encoder, "tau": repairable.tau,
         "config": config(input_price=1.0, output_price=2.0),
-    }
+    }  # fmt: skip
     before = estimate_synthesis(index, **given)
     assert endpoint.requests == []
-    assert unchanged(index, repairable)
     assert not (index / "remedies").exists()
     assert (before.prompts, before.to_ask, before.cached) == (AT_RISK, AT_RISK, 0)
     assert 0 < before.cost <= before.cost_at_most
@@ -106,13 +85,12 @@ def test_an_estimate_asks_nothing_and_says_what_is_asked_then(repairable, index,
     assert len(endpoint.requests) == before.to_ask
     after = estimate_synthesis(index, **given)
     assert (after.to_ask, after.cached, after.cost) == (0, AT_RISK, 0)
-    assert len(endpoint.requests) == AT_RISK
-    with pytest.raises(InputError, match="nothing to estimate without a model"):
-        estimate_synthesis(index, **given | {"config": SynthesizeConfig()})
 
 
-def found_in(folder, secret):
-    return [p for p in folder.rglob("*") if p.is_file() and secret.encode() in p.read_bytes()]
+def leaked(index, capfd):
+    """Return where the secret stands: in files of the index, or in what was printed."""
+    files = [p for p in index.rglob("*") if p.is_file() and SECRET.encode() in p.read_bytes()]
+    return files + [SECRET] * (SECRET in "".join(capfd.readouterr()))
 
 
 def test_a_key_is_in_no_file_and_no_error(repairable, index, endpoint, config, capfd):
@@ -136,24 +114,19 @@ def test_a_key_is_in_no_file_and_no_error(repairable, index, endpoint, config, c
     with pytest.raises(LanguageModelError) as raised:
         repairable.synthesize(index, config=config(api_key=SECRET))
     assert "bad key ***" in str(raised.value)
-    assert SECRET not in "".join(capfd.readouterr())
-    assert found_in(index, SECRET) == []
-    assert SECRET not in repr(config(api_key=SECRET))
+    assert leaked(index, capfd) == [] and SECRET not in repr(config(api_key=SECRET))
 
 
 def test_a_password_in_the_address_is_in_no_file_and_no_error(
     repairable, index, endpoint, config, capfd
 ):
     address = endpoint.url.replace("//", f"//me:{SECRET}@")
-    given = config(base_url=address)
-    result = repairable.synthesize(index, config=given)
+    result = repairable.synthesize(index, config=config(base_url=address))
     assert endpoint.headers[0]["Authorization"].startswith("Basic ")
-    assert found_in(index, SECRET) == []
     assert json.loads(syntheses(index)["swim"].source)["model"] == f"m@{endpoint.url}"
     rollback(index, result.remedy)
     (index / "answers.sqlite").unlink()
     endpoint.stop()
     with pytest.raises(ArgusError) as raised:
         repairable.synthesize(index, config=config(base_url=address, attempts=1))
-    assert SECRET not in str(raised.value) + "".join(capfd.readouterr())
-    assert found_in(index, SECRET) == []
+    assert SECRET not in str(raised.value) and leaked(index, capfd) == []

@@ -4,18 +4,11 @@ import pytest
 
 from argus.errors import ArgusError
 from argus.llm import Ledger, State
-from tests.support.synthesizing import (
-    AT_RISK,
-    document_in,
-    good,
-    syntheses,
-    unchanged,
-)
+from tests.support.synthesizing import AT_RISK, document_in, good, unchanged
 
 
-@pytest.mark.parametrize("give_up_after", [2, 10], ids=["many left", "few left"])
 def test_an_endpoint_that_dies_midway_costs_nothing(
-    repairable, index, endpoint, second_endpoint, config, give_up_after
+    repairable, index, endpoint, second_endpoint, config
 ):
     whole = repairable.synthesize(repairable.copy(index.parent / "whole"), config=config())
     expected = repairable.answers(index.parent / "whole")
@@ -26,16 +19,14 @@ def test_an_endpoint_that_dies_midway_costs_nothing(
         return {"text": good(document_in(prompt))}
 
     second_endpoint.behave = five_and_gone
-    options = {"attempts": 2, "concurrency": 1, "give_up_after": give_up_after}
+    options = {"attempts": 2, "concurrency": 1, "give_up_after": 10}
     dying = config(base_url=second_endpoint.url, **options)
     with pytest.raises(ArgusError, match=r"(?s)run the same command") as raised:
         repairable.synthesize(index, config=dying)
-    if give_up_after == 10:
-        assert (
-            f"6 of 11 prompts are without an answer of m@{second_endpoint.url}: no answer in 2 "
-            "attempts; last: ConnectError" in str(raised.value)
-        )
-        assert "nothing was added to the index" in str(raised.value)
+    assert (
+        f"6 of 11 prompts are without an answer of m@{second_endpoint.url}: no answer in 2 "
+        "attempts; last: ConnectError" in str(raised.value)
+    )
     assert unchanged(index, repairable)
     with Ledger(index / "answers.sqlite") as ledger:
         assert ledger.counts()[State.OK] == 5
@@ -45,8 +36,4 @@ def test_an_endpoint_that_dies_midway_costs_nothing(
     texts = {document_in(t) for t in endpoint.texts[asked:]}
     assert not texts & {document_in(t) for t in second_endpoint.texts}
     assert result.remedy == whole.remedy
-    assert repairable.answers(index) != repairable.answers(repairable.built)
-    assert {d: v.text for d, v in syntheses(index).items()} == {
-        d: v.text for d, v in syntheses(index.parent / "whole").items()
-    }
     assert repairable.answers(index) == expected
