@@ -214,12 +214,9 @@ class Repairable:
         self.expand(index), self.expand(index, config=PAPER), self.synthesize(index)
         shutil.copytree(index / "embeddings", self.built / "embeddings", dirs_exist_ok=True)
 
-    def copy(self, path: Path, *, store: bool = True) -> Path:
-        """An index of its own for a test to change; without the store all is embedded again."""
-        shutil.copytree(self.built, path)
-        if not store:
-            shutil.rmtree(path / "embeddings")
-        return path
+    def copy(self, path: Path) -> Path:
+        """An index of its own for a test to change."""
+        return shutil.copytree(self.built, path)
 
     def expand(self, index: Path, **options):
         """Expand with up to four views per document, so that some have several."""

@@ -1,11 +1,8 @@
-"""Errors: what they say, and that they say it in another process, too."""
+"""Errors: what they say, and that they say it after a pickle, too."""
 
 from __future__ import annotations
 
-import copy
 import pickle
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -25,11 +22,8 @@ from argus.knowledge.blocks import DamagedDump
 from argus.llm.model import LanguageModelError
 from argus.service.searcher import TooManyQuestions
 
-WRONG = InputError(
-    "k = 0", expected="1 or more", fix="Give another.", where=Location(Path("a.toml"), 3, "k")
-)
 ERRORS = [
-    WRONG,
+    InputError("k = 0", expected="1", fix="Give another.", where=Location(Path("a"), 3, "k")),
     InputError("k = 0", expected="1 or more", fix="Give another."),
     EncodingError("too long", retryable=False),
     EndpointRefusal("no such key"),
@@ -45,23 +39,9 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize("again", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy])
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-def test_an_error_is_the_same_after_it_was_pickled(error, again):
-    found = again(error)
+def test_an_error_is_the_same_after_it_was_pickled(error):
+    found = pickle.loads(pickle.dumps(error))
     assert type(found) is type(error)
     assert (str(found), found.args) == (str(error), error.args)
     assert vars(found) == vars(error)
-
-
-def refuse() -> None:
-    raise WRONG
-
-
-def test_an_error_of_another_process_comes_back_whole():
-    with (
-        ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool,
-        pytest.raises(InputError, match="expected 1 or more") as raised,
-    ):
-        pool.submit(refuse).result()
-    assert (raised.value.got, raised.value.where) == (WRONG.got, WRONG.where)

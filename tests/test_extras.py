@@ -13,10 +13,8 @@ PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 
 
 def test_an_import_that_fails_names_the_extra():
-    with (
-        pytest.raises(MissingPackage, match=r"argus-retrieval\[encode\]") as raised,
-        naming_extras(),
-    ):
+    named = r"argus-retrieval\[encode\]"
+    with pytest.raises(MissingPackage, match=named) as raised, naming_extras():
         raise ModuleNotFoundError("No module named 'torch.nn'", name="torch.nn")
     assert raised.value.name == "torch"
     assert isinstance(raised.value, ImportError) and isinstance(raised.value, ArgusError)
@@ -26,5 +24,4 @@ def test_every_extra_that_is_named_exists():
     extras = tomllib.loads(PYPROJECT.read_text())["project"]["optional-dependencies"]
     assert set(EXTRAS.values()) <= set(extras)
     brought = {Requirement(line).name for lines in extras.values() for line in lines}
-    for package in ("torch", "numba", "duckdb", "ray", "peft", "lancedb"):
-        assert package in brought and package in EXTRAS
+    assert {"torch", "numba", "duckdb", "ray", "peft", "lancedb"} <= brought & EXTRAS.keys()

@@ -1,5 +1,4 @@
 import asyncio
-import time
 
 import pytest
 
@@ -26,11 +25,11 @@ def test_what_is_no_address_is_refused(address):
         check_address(address)
 
 
-def test_a_refused_address_is_shown_without_password_and_query():
-    with pytest.raises(InputError) as raised:
+def test_an_address_is_shown_without_password_and_query():
+    with pytest.raises(InputError, match="host/v1") as raised:
         check_address("ftp://me:hunter2@host/v1?key=abc")
     assert "hunter2" not in str(raised.value) and "abc" not in str(raised.value)
-    assert "host/v1" in str(raised.value)
+    assert without_secrets("http://me:pw@h:80/v1?key=abc") == "http://h/v1"
 
 
 @pytest.mark.parametrize("key", ["sé", "two\nlines", "tab\there", "end ", " begin"])
@@ -41,56 +40,31 @@ def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(key):
     assert key not in str(raised.value)
 
 
-def test_secrets_are_taken_out_of_addresses():
-    assert without_secrets("http://me:pw@h:80/v1?key=abc") == "http://h/v1"
-
-
 @pytest.mark.parametrize(
     ("value", "wait"),
-    [
-        ("3", 3),
-        ("0.5", 0.5),
-        ("0", 0),
-        ("9999", 120),
-        ("inf", 120),
-        (None, None),
-        ("-1", None),
-        ("nan", None),
-        ("soon", None),
-        ("", None),
-        ("Mon, 01 Jan 99999999999 00:00:00 GMT", None),
-        ("Mon, 01 Jan 2024 00:00:00 +99999999999999999999", None),
-        ("Wed, 21 Oct 2015 07:28:00 GMT", None),
-    ],
-)
+    [("0.5", 0.5), ("0", 0), ("9999", 120), ("inf", 120), (None, None), ("-1", None), ("nan", None),
+     ("", None), ("Mon, 01 Jan 99999999999 00:00:00 GMT", None),
+     ("Mon, 01 Jan 2024 00:00:00 +99999999999999999999", None),
+     ("Wed, 21 Oct 2015 07:28:00 GMT", None)],
+)  # fmt: skip
 def test_retry_after_is_seconds_up_to_two_minutes_or_nothing(value, wait):
     assert retry_after_s(value) == wait
 
 
-def sending(*results):
-    """Return what gives these one after the other, and the times at which it was called."""
-    left, times = iter(results), []
-
-    async def send():
-        times.append(time.monotonic())
-        return next(left)
-
-    return send, times
-
-
-def test_waits_double_unless_the_server_asks_for_another(monkeypatch):
+def test_waits_double_unless_the_server_asks_for_another_and_a_refusal_ends_them(monkeypatch):
     waits = []
 
     async def sleep(seconds):
         waits.append(seconds)
 
+    async def send():
+        return next(results)
+
+    def tried(attempts):
+        return asyncio.run(persist(send, Tries(attempts, backoff_s=0.2)))
+
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    send, _ = sending(*[Trouble("busy")] * 2, Trouble("full", wait_s=0.02), "answer")
-    assert asyncio.run(persist(send, Tries(attempts=5, backoff_s=0.2))) == "answer"
-    assert waits == [0.2, 0.4, 0.02]
-
-
-def test_a_refusal_is_not_tried_again():
-    send, times = sending(Refusal(401, "no", for_all=True))
-    assert isinstance(asyncio.run(persist(send, Tries(5, 1.0))), Refusal)
-    assert len(times) == 1
+    results = iter([*[Trouble("busy")] * 2, Trouble("full", wait_s=0.02), "answer"])
+    assert tried(5) == "answer" and waits == [0.2, 0.4, 0.02]
+    results = iter([Refusal(401, "no", for_all=True), "answer"])
+    assert isinstance(tried(5), Refusal) and next(results) == "answer"

@@ -3,14 +3,9 @@
 from argus.progress import announce, progress, read_step
 
 
-def test_a_pipe_hears_nothing_unless_asked_for(capfd):
+def test_lines_say_where_a_step_stands_from_first_to_last_if_asked_for(capfd, monkeypatch):
     announce("reading")
-    with progress("embedding", 3) as advance:
-        advance(3)
     assert capfd.readouterr().err == ""
-
-
-def test_lines_say_where_a_step_stands_from_first_to_last(capfd, monkeypatch):
     monkeypatch.setenv("ARGUS_PROGRESS", "lines")
     monkeypatch.setattr("argus.progress.OFTEN_S", float("inf"))  # the first and the last alone
     announce("reading")

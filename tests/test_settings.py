@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
 
 from argus.errors import InputError
-from argus.settings import (
-    Choices,
-    Doc,
-    Ge,
-    Gt,
-    Interval,
-    Lt,
-    Option,
-    check_settings,
-)
+from argus.settings import Choices, Doc, Ge, Gt, Interval, Lt, Option, check_settings
 
-
-class Order(StrEnum):
-    UP = "up"
-    DOWN = "down"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Inner:
-    depth: Annotated[int, Ge(1), Doc("How deep.")] = 3
+Order = StrEnum("Order", ["UP", "DOWN"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,11 +25,7 @@ class Config:
     order: Annotated[Order, Doc("Which way.")] = Order.UP
     way: Annotated[Literal["a", "b"], Doc("One of two.")] = "a"
     dtype: Annotated[str, Choices(("x", "y")), Doc("What is computed in.")] = "x"
-    files: Annotated[tuple[Path, ...], Doc("Files."), Option(repeated=True)] = ()
-    secret: str = ""
     waits_s: Annotated[float, Gt(0)] = 1.0
-    inner: Inner = field(default_factory=Inner)
-    perhaps: Inner | None = None
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -57,11 +35,9 @@ class Config:
     ("values", "where", "expected"),
     [
         ({"k": (0,)}, "--k", "a whole number from 1"),
-        ({"k": (5, -2)}, "--k", "a whole number from 1"),
         ({"k": ()}, "--k", "a whole number from 1"),
         ({"weight": 1.5}, "--lambda", "a number from 0 to 1"),
         ({"weight": math.nan}, "--lambda", "a number from 0 to 1"),
-        ({"weight": "much"}, "--lambda", "a number from 0 to 1"),
         ({"rate": 0.0}, "--rate", "a number above 0, below 1"),
         ({"way": "c"}, "--way", "one of a, b"),
         ({"dtype": "z"}, "--dtype", "one of x, y"),

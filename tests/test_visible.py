@@ -21,13 +21,9 @@ def test_honest_text_stays():
         assert visible(text) == text
 
 
-def test_a_line_stays_one():
-    assert visible_line("a\nb\rc\td\u2028e\u2029f\x85g").split() == [
-        r"a\u000ab\u000dc\u0009d\u2028e\u2029f\u0085g"
-    ]
-
-
-def test_texts_within_json_are_reached():
+def test_a_line_stays_one_and_texts_within_json_are_reached():
+    line = visible_line("a\nb\rc\td\u2028e\u2029f\x85g")
+    assert line == r"a\u000ab\u000dc\u0009d\u2028e\u2029f\u0085g"
     value = {"a": ["\u202e", (1, None, "\x1b")]}
     assert visible_json(value) == {"a": [r"\u202e", [1, None, r"\u001b"]]}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -29,9 +28,8 @@ def closure(requirements: list[str]) -> set[str]:
     todo = [(Requirement(line), ("",)) for line in requirements]
     while todo:
         requirement, extras = todo.pop()
-        if requirement.marker and not any(
-            requirement.marker.evaluate({"extra": e}) for e in extras
-        ):
+        marker = requirement.marker
+        if marker and not any(marker.evaluate({"extra": extra}) for extra in extras):
             continue
         name = re.sub(r"[-_.]+", "-", requirement.name).lower()
         if name in names and not requirement.extras:
@@ -63,9 +61,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return site
 
 
-def test_the_wheel_is_the_same_to_the_byte_wherever_and_whenever_it_is_built(
-    tmp_path: Path,
-) -> None:
+def test_the_wheel_is_the_same_to_the_byte_wherever_it_is_built(tmp_path: Path) -> None:
     wheels = []
     for name in ("here", "elsewhere"):
         copy = tmp_path / name
@@ -75,9 +71,7 @@ def test_the_wheel_is_the_same_to_the_byte_wherever_and_whenever_it_is_built(
         environment = {k: v for k, v in os.environ.items() if k != "SOURCE_DATE_EPOCH"}
         environment["TZ"] = "Asia/Tokyo" if name == "elsewhere" else "UTC"
         command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel"]
-        subprocess.run(
-            command, cwd=copy, check=True, capture_output=True, timeout=120, env=environment
-        )
+        subprocess.run(command, cwd=copy, check=True, timeout=120, env=environment)
         (wheel,) = (copy / "dist").glob("*.whl")
         wheels.append((wheel.name, wheel.read_bytes()))
     assert wheels[0] == wheels[1]
@@ -95,39 +89,28 @@ def light(site: Path, tmp_path: Path):
     return run
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> None:
-    rows = [
-        {"_id": "d0", "title": "Ska", "text": "Ska is music from Jamaica.", "type": "note"},
-        {"_id": "d1", "title": "Reggae", "text": "Reggae followed ska.", "type": "note"},
-        {"_id": "d2", "title": "Dub", "text": "Dub grew out of reggae.", "type": "note"},
-    ]
-    write = {
-        "docs.jsonl": "".join(json.dumps(row) + "\n" for row in rows),
-        "q.jsonl": '{"_id": "q1", "text": "music from jamaica"}\n',
-        "qrels.tsv": "query-id\tcorpus-id\tscore\nq1\td0\t1\n",
-        "a.trec": "q1 Q0 d1 1 2.0 x\nq1 Q0 d0 2 1.0 x\n",
-        "b.trec": "q1 Q0 d0 1 2.0 x\nq1 Q0 d1 2 1.0 x\n",
-        "edges.tsv": "superseder\tsuperseded\nd2\td1\n",
-    }
-    for name, text in write.items():
-        (tmp_path / name).write_text(text)
-
-
 def test_the_light_core_brings_nothing_heavy(site: Path, light) -> None:
     assert not [name for name in HEAVY if (site / name).exists()]
-    done = light(
-        code="import argus; print(argus.__version__); print(argus.authority.resolve, argus.gate)"
-    )
+    done = light(code="import argus; print(argus.__version__, argus.authority.resolve, argus.gate)")
     assert done.returncode == 0, done.stderr
 
 
+FILES = {
+    "docs.jsonl": "".join(f'{{"_id": "d{i}", "text": "Text {i}."}}\n' for i in range(3)),
+    "q.jsonl": '{"_id": "q1", "text": "music from jamaica"}\n',
+    "qrels.tsv": "query-id\tcorpus-id\tscore\nq1\td0\t1\n",
+    "a.trec": "q1 Q0 d1 1 2.0 x\nq1 Q0 d0 2 1.0 x\n",
+    "b.trec": "q1 Q0 d0 1 2.0 x\nq1 Q0 d1 2 1.0 x\n",
+    "edges.tsv": "superseder\tsuperseded\nd2\td1\n",
+}
 SUPERSEDED = ("--records", "docs.jsonl", "--edges", "edges.tsv")
 EVALUATE = ("evaluate", "--queries", "q.jsonl", "--qrels", "qrels.tsv", "--run", "a.trec",
             "--run", "b.trec", "--out", "judged")  # fmt: skip
 
 
-def test_lint_gate_and_report_work_without_torch(light, files, tmp_path: Path) -> None:
+def test_lint_gate_and_report_work_without_torch(light, tmp_path: Path) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
     linted = light("authority", "lint", "a.trec", *SUPERSEDED, "--out", "lint")
     assert linted.returncode == 1 and "d1" in linted.stdout, linted.stderr  # superseded, served
     assert light(*EVALUATE).returncode == 0

@@ -22,33 +22,23 @@ BEFORE = (
 )
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory, shared):
-    """Return a folder with the page's files, in which its commands have run."""
-    place = tmp_path_factory.mktemp("own")
-    write_files(place, shared("fb15k237"))
-    for name, code in re.findall(r"```python\n# (\w+\.py): (.*?)```", PAGE, re.DOTALL):
-        (place / name).write_text(f"# {code}")
+def test_the_files_of_the_page_are_short_and_what_they_do_is_in_the_results(
+    tmp_path, shared, monkeypatch
+):
+    folder = tmp_path
+    write_files(folder, shared("fb15k237"))
+    files = re.findall(r"```python\n# (\w+\.py): (.*?)```", PAGE, re.DOTALL)
+    assert len(files) == 4 and max(len(code.splitlines()) for _, code in files) <= 30
+    for name, code in files:
+        (folder / name).write_text(f"# {code}")
     suite = '[[retrievers]]\nencoder = "hashed.py:Hashed"\n[[tasks]]\ntask = "task"\n'
-    (place / "suite.toml").write_text(suite + re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)[0])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(place)
-        patch.setattr("argus.encoders.models.has_bfloat16", lambda device: False)
-        shown = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)
-        lines = [*BEFORE, *"".join(shown).replace("argus ", "").splitlines(),
-                 "research suite suite.toml --out suite/"]  # fmt: skip
-        for line in lines:
-            code, out, err = invoke(shlex.split(line))
-            assert code == 0, (line, out, err)
-    return place
-
-
-def test_each_file_is_short():
-    files = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    assert len(files) == 4 and max(len(file.splitlines()) for file in files) <= 30
-
-
-def test_what_they_do_is_in_the_results(folder):
+    (folder / "suite.toml").write_text(suite + re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)[0])
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("argus.encoders.models.has_bfloat16", lambda device: False)
+    shown = "".join(re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)).replace("argus ", "")
+    for line in (*BEFORE, *shown.splitlines(), "research suite suite.toml --out suite/"):
+        code, out, err = invoke(shlex.split(line))
+        assert code == 0, (line, out, err)
     header = json.loads((folder / "hashed" / "index.json").read_text())
     assert header["encoder"]["model"] == "hashed.py:Hashed"
     trial = json.loads((folder / "index" / "repair" / "summary.json").read_text())["repair"]

@@ -55,14 +55,17 @@ def test_relations_are_positions_of_one_source_or_of_all(kb: Path) -> None:
 def test_shards_and_batches_change_nothing(n: int, size: int, data: st.DataObject) -> None:
     names = [f"e{i:03d}" for i in range(n)]
     ends = st.sampled_from(names)
-    drawn = data.draw(
-        st.lists(st.tuples(ends, ends, st.sampled_from(["wikidata", "hyperlink"])), max_size=20)
-    )
+    row = st.tuples(ends, ends, st.sampled_from(["wikidata", "hyperlink"]))
+    drawn = data.draw(st.lists(row, max_size=20))
     rows = named("relations", [(s, "r", o, source) for s, o, source in drawn])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kb_module, "SHARD_ROWS", data.draw(st.integers(1, 5)))
         patch.setattr(kb_module, "LOOKUP_SHARDS", data.draw(st.integers(1, 3)))
-        location = folder_at(names, rows, size)
+        writer = KbWriter(location := Path(tempfile.mkdtemp()))
+        entities = entity_rows({name: ("L", "P") for name in names}, names)
+        assert writer.write("entities", batches("entities", entities, size)) == len(names)
+        assert writer.write("relations", batches("relations", rows, size)) == len(rows)
+        writer.finish("all", {})
     folder = KnowledgeFolder.open(location)
     assert folder.rows("relations") == len(drawn)
     assert folder.entities(["id"])["id"].to_pylist() == names
@@ -72,16 +75,6 @@ def test_shards_and_batches_change_nothing(n: int, size: int, data: st.DataObjec
         expected = [(s, o) for s, o, of in drawn if source in (of, "all")]
         assert sorted(pairs) == sorted(expected)
     shutil.rmtree(location)
-
-
-def folder_at(names: list[str], rows: list[dict[str, str]], size: int) -> Path:
-    location = Path(tempfile.mkdtemp())
-    writer = KbWriter(location)
-    entities = entity_rows({name: ("L", "P") for name in names}, names)
-    assert writer.write("entities", batches("entities", entities, size)) == len(names)
-    assert writer.write("relations", batches("relations", rows, size)) == len(rows)
-    writer.finish("all", {})
-    return location
 
 
 def test_a_full_disk_leaves_no_half_shard_and_says_what_is_whole(

@@ -9,13 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argus.data.rows import read_rows
-from argus.data.tables import (
-    FORMULA,
-    as_written,
-    harmless,
-    read_batches,
-    read_table,
-)
+from argus.data.tables import FORMULA, as_written, harmless, read_batches, read_table
 from argus.errors import InputError
 from tests.support.damage import mutations
 

@@ -35,12 +35,10 @@ def check(tmp_path):
 
 def test_a_release_without_addresses_is_refused_and_a_build_warns(check):
     version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    lacking = r"(?s)lacks Documentation, Source.*no repository-code.*no site_url.*docs/releasing.md"
     for tag, code in (((), 0), ((f"v{version}",), 1)):
         done, says = check(*tag)
-        assert done == code
-        for lacking in ("[project.urls] lacks Documentation, Source", "no repository-code",
-                        "no site_url", "docs/releasing.md"):  # fmt: skip
-            assert lacking in says
+        assert done == code and re.search(lacking, says)
 
 
 def test_a_release_that_is_whole_passes_and_another_tag_does_not(check, tmp_path):
@@ -48,10 +46,8 @@ def test_a_release_that_is_whole_passes_and_another_tag_does_not(check, tmp_path
             "CITATION.cff": "repository-code: https://example.org/\n",
             "mkdocs.yml": "site_url: https://example.org/\n"}  # fmt: skip
     for name, text in more.items():
-        file = tmp_path / name
-        file.write_text(
-            re.sub(r"(?m)^(version\W+)\d[\d.]+", r"\g<1>7.0.0", file.read_text()) + text
-        )
+        old = re.sub(r"(?m)^(version\W+)\d[\d.]+", r"\g<1>7.0.0", (ROOT / name).read_text())
+        (tmp_path / name).write_text(old + text)
     assert check("v7.0.0") == (0, "")
     code, says = check("v7.0.1")
     assert code == 1 and "the tag is v7.0.1, the version 7.0.0" in says

@@ -67,11 +67,10 @@ def test_a_full_disk_leaves_nothing_half_and_the_build_goes_on(
     owner, method, limit, dump, tmp_path, full_disk, monkeypatch
 ):
     out = tmp_path / "kb"
-    with monkeypatch.context():
-        full_disk(owner, method, limit)
-        with pytest.raises((ArgusError, OSError)):
-            build_kb(Dumps(wikipedia=str(dump)), out=out, config=SMALL, engine=HERE)
-        monkeypatch.undo()
+    full_disk(owner, method, limit)
+    with pytest.raises((ArgusError, OSError)):
+        build_kb(Dumps(wikipedia=str(dump)), out=out, config=SMALL, engine=HERE)
+    monkeypatch.undo()
     assert not (out / "kb.json").exists()
     with pytest.raises(InputError):
         read_corpus(out)

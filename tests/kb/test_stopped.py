@@ -25,8 +25,7 @@ SPLIT = 45_000
 STALLING = """
 from argus.kb.build import build_kb
 from argus.kb.reading import DumpParts
-from argus.kb.config import KbConfig
-from argus.kb.config import Dumps
+from argus.kb.config import Dumps, KbConfig
 import sys, time
 add = DumpParts.add
 
@@ -49,25 +48,20 @@ def test_a_killed_build_reads_the_rest_and_gives_equal_shards(tmp_path, monkeypa
     dump = pages_dump(tmp_path / "enwiki.xml.bz2", PAGES)
     out, script = tmp_path / "kb", tmp_path / "build.py"
     script.write_text(STALLING)
-    process = subprocess.Popen(
-        [sys.executable, str(script), str(dump), str(out), str(SPLIT)],
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    signal_text = process.stdout.read(len("stalled"))
+    command = [sys.executable, str(script), str(dump), str(out), str(SPLIT)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+    said = process.stdout.read(len("stalled"))
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate(timeout=60)
-    assert signal_text == "stalled"
+    assert said == b"stalled"
     read = {int(path.stem) for path in out.glob("work/*/wikipedia-parts/*.json")}
     assert len(read) == 2
     with pytest.raises(InputError, match="kb build"):
         read_corpus(out)
 
     again, add = set(), DumpParts.add
-    monkeypatch.setattr(
-        DumpParts, "add", lambda self, part: (again.add(part.number), add(self, part))
-    )
+    counted = lambda self, part: (again.add(part.number), add(self, part))  # noqa: E731
+    monkeypatch.setattr(DumpParts, "add", counted)
     config = KbConfig(split_mib=SPLIT / 2**20, words=False)
     result = build_kb(Dumps(wikipedia=str(dump)), out=out, config=config)
     assert again and not again & read

@@ -8,13 +8,7 @@ import pytest
 from argus.corpora.opening import open_corpus
 from argus.data import Document, FieldNames
 from argus.errors import InputError
-from argus.knowledge import (
-    MENTIONS,
-    Entity,
-    KnowledgeBase,
-    KnowledgeSource,
-    read_knowledge,
-)
+from argus.knowledge import MENTIONS, Entity, KnowledgeBase, KnowledgeSource, read_knowledge
 from argus.knowledge.load import read_entities
 
 DOCUMENTS = [

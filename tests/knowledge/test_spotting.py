@@ -8,11 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.knowledge.names import (
-    is_whole_word,
-    leftmost_longest,
-    without_parenthesis,
-)
+from argus.knowledge.names import is_whole_word, leftmost_longest, without_parenthesis
 
 intervals = st.tuples(st.integers(0, 12), st.integers(1, 5)).map(lambda t: (t[0], t[0] + t[1]))
 

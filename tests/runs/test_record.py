@@ -1,7 +1,6 @@
 """Runs on disk: recorded once, whole or not at all, in their own order."""
 
 import json
-import shutil
 
 import pytest
 
@@ -22,7 +21,6 @@ def expose(out, **kwargs):
 def two(tmp_path):
     """A folder with two runs: the second has lost documents."""
     expose(tmp_path / "out")
-    shutil.rmtree(tmp_path / "out" / "answers", ignore_errors=True)
     for file in (tmp_path / "out").glob("answers*"):
         file.unlink()
     expose(tmp_path / "out", lost=LOST)
@@ -33,29 +31,20 @@ def test_every_run_is_recorded_with_a_value_per_document(tmp_path):
     result = expose(tmp_path / "out")
     (run,) = argus.runs.runs_in(tmp_path / "out")
     assert (run.name, run.job) == ("000001-exposure", "exposure")
-    rows = {row["id"]: row for row in result.table.to_pylist()}
-    values = run.items["found by its own title and sentences"]
-    assert values.keys() == rows.keys()
-    for id_, value in values.items():
-        assert value == rows[id_]["retrieved_by_own"] / rows[id_]["own_probes"]
+    rows = result.table.to_pylist()
+    shares = {row["id"]: row["retrieved_by_own"] / row["own_probes"] for row in rows}
+    assert run.items["found by its own title and sentences"] == shares
     assert run.record["means"]["ever retrieved"] == 1
 
 
-def test_fresh_leaves_the_runs(two):
-    expose(two, lost=["elm-mill"])
-    config = argus.ExposureConfig(k=5)
-    argus.exposure(corpus(), out=two, retriever=ByWords(corpus()), config=config, fresh=True)
-    assert len(argus.runs.runs_in(two)) >= 3
-
-
-def test_a_run_that_was_killed_in_between_counts_for_nothing(tmp_path):
-    expose(tmp_path / "out")
-    home = tmp_path / "out" / HISTORY
-    partial = home / ".run.4711abcd.partial"
+def test_fresh_leaves_the_runs_and_one_that_was_killed_in_between_counts_for_nothing(two):
+    partial = two / HISTORY / ".run.4711abcd.partial"
     partial.mkdir()
     (partial / "run.json").write_text("{")
-    assert len(argus.runs.runs_in(tmp_path / "out")) == 1
-    assert damaged_in(tmp_path / "out") == []
+    assert len(argus.runs.runs_in(two)) == 2 and damaged_in(two) == []
+    config = argus.ExposureConfig(k=5)
+    argus.exposure(corpus(), out=two, retriever=ByWords(corpus()), config=config, fresh=True)
+    assert [run.name[:6] for run in argus.runs.runs_in(two)][:2] == ["000001", "000002"]
 
 
 def test_a_number_that_another_process_took_is_left_to_it(tmp_path):
@@ -67,7 +56,7 @@ def test_a_number_that_another_process_took_is_left_to_it(tmp_path):
     assert again.name == "000002-exposure"
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"key": 1}'])
+@pytest.mark.parametrize("text", ["{", '{"key": 1}'])
 def test_a_damaged_record_is_left_out_and_named(two, text):
     (two / HISTORY / "000001-exposure" / "run.json").write_text(text)
     assert [run.name for run in argus.runs.runs_in(two)] == ["000002-exposure"]
@@ -76,8 +65,7 @@ def test_a_damaged_record_is_left_out_and_named(two, text):
         argus.runs.runs_of(two / HISTORY / "000001-exposure")
 
 
-@pytest.mark.parametrize("name", ["missing", "empty"])
-def test_a_folder_without_a_run_is_refused(tmp_path, name):
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"no such folder|no run in it"):
-        argus.runs.runs_of(tmp_path / name)
+def test_a_folder_without_a_run_is_refused(tmp_path):
+    for name, says in (("missing", "no such folder"), ("", "no run in it")):
+        with pytest.raises(InputError, match=says):
+            argus.runs.runs_of(tmp_path / name)

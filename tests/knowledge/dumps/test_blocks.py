@@ -136,13 +136,12 @@ def test_what_is_no_dump_is_refused_before_anything_is_read(tmp_path):
     (tmp_path / "empty").touch()
     (tmp_path / "zeros").write_bytes(b"a\0b")
     for name, got in (
-        *(("empty", "is empty"), ("", "is a folder"), ("none", "no such file")),
+        ("empty", "is empty"), ("", "is a folder"), ("none", "no such file"),
         ("zeros", "is not text"),
-    ):
+    ):  # fmt: skip
         for use in (head_of, lambda path: list(blocks_of(path, "line"))):
-            with pytest.raises(InputError, match=got) as error:
+            with pytest.raises(InputError, match=f"{tmp_path / name}.*{got}"):
                 use(tmp_path / name)
-            assert str(tmp_path / name) in str(error.value)
 
 
 def test_a_dump_without_text_before_the_damage_has_no_head(path):
