@@ -46,24 +46,13 @@ def tried(**parts):
 
 
 @pytest.mark.parametrize(
-    ("name", "state", "says"),
+    ("given", "state", "says"),
     [
         ("known", "good", "brought 2 documents for 3 queries"),
         ("strange", "bad", "2 of them are no documents, such as '7'"),
         ("partly", "note", "1 of them are no documents, such as '8'"),
         ("broken", "bad", "failed 3 of 3 queries; probe-0: raised TimeoutError: the engine sleeps"),
         ("absent", "bad", "absent"),
-    ],
-)
-def test_a_retriever_is_asked_for_the_first_documents(files, name, state, says):
-    check = tried(corpus="docs.jsonl", retriever=f"search.py:{name}")["retriever"]
-    assert check.state == state and says in check.text
-    assert bool(check.mend) is (state != "good")
-
-
-@pytest.mark.parametrize(
-    ("qrels", "state", "says"),
-    [
         ("good.tsv", "good", "2 questions, 1 judged"),
         ("half.tsv", "note", "1 of 2 relevant documents are not in the corpus"),
         ("other.tsv", "bad", "1 of 1 relevant documents are not in the corpus"),
@@ -71,9 +60,13 @@ def test_a_retriever_is_asked_for_the_first_documents(files, name, state, says):
         ("none.tsv", "bad", "none.tsv"),
     ],
 )
-def test_questions_are_held_against_the_documents(files, qrels, state, says):
-    check = tried(corpus="docs.jsonl", queries="q.jsonl", qrels=qrels and files / qrels)
-    assert check["questions"].state == state and says in check["questions"].text
+def test_a_retriever_and_questions_are_held_against_the_documents(files, given, state, says):
+    parts = {"retriever": f"search.py:{given}"}
+    if given.endswith(".tsv"):
+        parts = {"queries": "q.jsonl", "qrels": files / given}
+    check = tried(corpus="docs.jsonl", **parts)["questions" if "qrels" in parts else "retriever"]
+    assert check.state == state and says in check.text
+    assert bool(check.mend) is (state != "good")
 
 
 def test_a_store_is_opened_and_its_vectors_compared(files):

@@ -35,12 +35,11 @@ def test_a_short_secret_is_a_word_to_files_and_none_with_its_user():
 
 def test_nothing_that_is_stored_holds_a_secret(tmp_path):
     remember(keys=['sk-"0123456789abcdef'], addresses=["http://me:pw@h/v1"])
-    folder = ArtifactFolder(tmp_path)
-    folder.open()
     config = {"base_url": "http://me:pw@h/v1", "reason": 'no: sk-"0123456789abcdef'}
-    folder.write_section("manifest.json", "suite", {"config": config})
-    kept = json.loads((tmp_path / "manifest.json").read_text())["suite"]["config"]
-    assert kept == {"base_url": "http://***h/v1", "reason": "no: ***"}
+    (folder := ArtifactFolder(tmp_path)).open()
+    folder.write_section("manifest.json", "suite", config)
+    stored = json.loads((tmp_path / "manifest.json").read_text())["suite"]
+    assert stored == {"base_url": "http://***h/v1", "reason": "no: ***"}
 
 
 @pytest.mark.parametrize(

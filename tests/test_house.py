@@ -25,7 +25,8 @@ def test_no_two_files_import_each_other():
 
 def imports() -> dict[str, set[str]]:
     """Return which modules each module imports, those for types alone included."""
-    paths = {dotted(path): path for path in SRC.rglob("*.py")}
+    parts = {path: path.relative_to(SRC).with_suffix("").parts for path in SRC.rglob("*.py")}
+    paths = {".".join(names).removesuffix(".__init__"): path for path, names in parts.items()}
     graph: dict[str, set[str]] = {name: set() for name in paths}
     for name, path in paths.items():
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
@@ -38,8 +39,3 @@ def imports() -> dict[str, set[str]]:
                 targets = [target if target in paths else base for target in targets]
             graph[name] |= {target for target in targets if target in paths and target != name}
     return graph
-
-
-def dotted(path: Path) -> str:
-    """Return a module's name."""
-    return ".".join(path.relative_to(SRC).with_suffix("").parts).removesuffix(".__init__")

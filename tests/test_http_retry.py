@@ -53,18 +53,16 @@ def test_retry_after_is_seconds_up_to_two_minutes_or_nothing(value, wait):
 
 def test_waits_double_unless_the_server_asks_for_another_and_a_refusal_ends_them(monkeypatch):
     waits = []
+    refusal = Refusal(401, "no", for_all=True)
+    answers = [*[Trouble("busy")] * 2, Trouble("full", wait_s=0.02), refusal, "answer"]
 
     async def sleep(seconds):
         waits.append(seconds)
 
     async def send():
-        return next(results)
-
-    def tried(attempts):
-        return asyncio.run(persist(send, Tries(attempts, backoff_s=0.2)))
+        return answers.pop(0)
 
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    results = iter([*[Trouble("busy")] * 2, Trouble("full", wait_s=0.02), "answer"])
-    assert tried(5) == "answer" and waits == [0.2, 0.4, 0.02]
-    results = iter([Refusal(401, "no", for_all=True), "answer"])
-    assert isinstance(tried(5), Refusal) and next(results) == "answer"
+    assert asyncio.run(persist(send, Tries(9, backoff_s=0.2))) is refusal
+    assert waits == [0.2, 0.4, 0.02]
+    assert asyncio.run(persist(send, Tries(1, 0.2))) == "answer"

@@ -34,7 +34,6 @@ class Config:
 @pytest.mark.parametrize(
     ("values", "where", "expected"),
     [
-        ({"k": (0,)}, "--k", "a whole number from 1"),
         ({"k": ()}, "--k", "a whole number from 1"),
         ({"weight": 1.5}, "--lambda", "a number from 0 to 1"),
         ({"weight": math.nan}, "--lambda", "a number from 0 to 1"),
@@ -42,6 +41,7 @@ class Config:
         ({"way": "c"}, "--way", "one of a, b"),
         ({"dtype": "z"}, "--dtype", "one of x, y"),
         ({"order": "left"}, "--order", "one of up, down"),
+        ({"k": (5, 0)}, "--k", "a whole number from 1"),
         ({"k": (1.5,)}, "--k", "a whole number from 1"),
         ({"k": (2**63,)}, "--k", f"at most {2**63 - 1}"),
         ({"rate": 10**400}, "--rate", f"at most {2**63 - 1}"),

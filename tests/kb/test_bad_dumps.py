@@ -1,6 +1,5 @@
 """Dumps that break off, hold nonsense, or fill the disk."""
 
-import json
 import random
 
 import pytest
@@ -43,8 +42,6 @@ def test_a_dump_that_was_cut_gives_what_precedes_and_says_where(dump, tmp_path):
     entity_ids = ids(tmp_path / "kb")
     assert 0 < len(entity_ids) < len(PAGES)
     assert entity_ids == set(list(PAGES)[: len(entity_ids)])  # a beginning, with no gap
-    facts = json.loads((tmp_path / "kb" / "kb.json").read_text())["facts"]
-    assert facts["damage"] == built.damage
     assert built.damage["wikipedia"] in (tmp_path / "kb" / "report.html").read_text()
 
 

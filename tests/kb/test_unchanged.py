@@ -16,7 +16,7 @@ A, B = KbConfig(min_words=3), KbConfig(min_words=8)
 
 
 class Killed(BaseException):
-    pass
+    """A build was killed."""
 
 
 def killed(*_, **__):

@@ -61,11 +61,7 @@ def test_a_damaged_record_is_left_out_and_named(two, text):
     (two / HISTORY / "000001-exposure" / "run.json").write_text(text)
     assert [run.name for run in argus.runs.runs_in(two)] == ["000002-exposure"]
     assert [place.name for place in damaged_in(two)] == ["000001-exposure"]
-    with pytest.raises(InputError, match=r"run\.json"):
-        argus.runs.runs_of(two / HISTORY / "000001-exposure")
-
-
-def test_a_folder_without_a_run_is_refused(tmp_path):
-    for name, says in (("missing", "no such folder"), ("", "no run in it")):
+    damaged = two / HISTORY / "000001-exposure"
+    for place, says in ((damaged, r"run\.json"), (two / "none", "no such"), (two.parent, "no run")):
         with pytest.raises(InputError, match=says):
-            argus.runs.runs_of(tmp_path / name)
+            argus.runs.runs_of(place)
