@@ -9,7 +9,6 @@ import pytest
 import argus
 from argus.health import HealthState, Trial
 from argus.llm.config import ChatConfig
-from tests.conftest import Endpoint, serving
 from tests.support.stores import sqlite_vec
 
 TEXTS = ("Ska is music from Jamaica.", "Bern is the capital of Switzerland.", "Dub is reggae.")
@@ -76,12 +75,9 @@ def test_a_store_is_opened_and_its_vectors_compared(files):
     assert "vectors of 16 dimensions" in check.text and "--encoder" in check.mend
 
 
-def test_a_language_model_is_asked_one_prompt(files):
-    endpoint = Endpoint()
+def test_a_language_model_is_asked_one_prompt(files, endpoint):
     endpoint.behave = lambda prompt, n: {"text": "yes it is"}
-    with serving(endpoint) as url:
-        result = argus.check_up(model=ChatConfig(model="m", base_url=url))
-    check = result.checks[-1]
+    check = argus.check_up(model=ChatConfig(model="m", base_url=endpoint.url)).checks[-1]
     assert check.part == "language model" and check.state is HealthState.GOOD, check
     assert check.text == "m answers: yes it is"
     nobody = ChatConfig(model="m", base_url="http://127.0.0.1:9", attempts=1)

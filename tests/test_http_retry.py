@@ -32,7 +32,7 @@ def test_an_address_is_shown_without_password_and_query():
     assert without_secrets("http://me:pw@h:80/v1?key=abc") == "http://h/v1"
 
 
-@pytest.mark.parametrize("key", ["sé", "two\nlines", "tab\there", "end ", " begin"])
+@pytest.mark.parametrize("key", ["sé", "two\nlines", "end "])
 def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(key):
     with pytest.raises(InputError, match="no HTTP header") as raised:
         check_key(key)
