@@ -1,4 +1,4 @@
-"""Print a result in words or as JSON, on streams whose characters and failures are minded."""
+"""Print results in words or as JSON, on any terminal: encodings, broken pipes, remarks."""
 
 from __future__ import annotations
 
