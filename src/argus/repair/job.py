@@ -141,6 +141,8 @@ def repair_index(
     record = Record(JOB, settings, inputs)
     record.encoder["fingerprint"] = searching.fingerprint
     folder = ArtifactFolder(out or opened.path / HOME)
+    there = [remedy.id for remedy in opened.remedies()]
+    last = None if config.apply is None else _read_last_trial(folder, config.apply, there)
     record.open(folder, about=(opened.path,))
     start = time.perf_counter()
     if profiles is None and model is not None:  # its answers are kept in the folder
@@ -159,12 +161,10 @@ def repair_index(
                 fix="Check that profiles and index belong to one corpus.", where="--profiles",
             )  # fmt: skip
     whole = trials.Materials(searching, reference, profiles, fold, tuple(own))
-    there = [remedy.id for remedy in opened.remedies()]
-    if config.apply is None:
+    summary = last
+    if summary is None:
         with record.timed("trying candidates"):
             summary = _try(opened, questions, whole, config, folder)
-    else:
-        summary = _read_last_trial(folder, config.apply, there)
     if summary["kept"] != trials.NOTHING and not config.only_try:
         steps, lacking = trials.candidates(whole)
         if summary["kept"] not in steps:  # of an earlier trial
