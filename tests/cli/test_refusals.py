@@ -165,6 +165,7 @@ MISTAKES = {
     },
     "tune": {
         "list": "--index: neither --index nor --store",
+        "try --index ix --apply blend": "--apply: 'blend', and nothing was tried",
         f"list --index ix --store {STORE}": "--index: --index and --store",
         "list --index ix --into x": "--into with --index",
         "apply blend --index ix --store-id x": "--store-id: is said of",
