@@ -28,6 +28,8 @@ STEP = 4
 SQUARE = 8.0
 """Between STEP, of what grows as the text does, and its square."""
 SHARDS = 8
+# What is stopped late may be a callback of the collector, which reports and goes on.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 BOUNDED: dict[str, str] = {
     "argus.knowledge.gazetteer._ENDED": "searched in eight characters",
     "argus.knowledge.site._LANGUAGE": "searched in the first 64 KiB of a dump, once",
