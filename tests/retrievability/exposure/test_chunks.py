@@ -47,7 +47,8 @@ def unit(vectors):
 
 
 @pytest.fixture(scope="module")
-def chunks(tmp_path_factory):
+def chunks(tmp_path_factory, shared):
+    shared("wiki2")
     path = tmp_path_factory.mktemp("chunks") / "corpus.jsonl"
     return read_corpus(write_chunks(path, wiki_chunks(60)), FIELDS)
 
