@@ -269,11 +269,11 @@ MISTAKES = {
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory, shared, minilm, repairable):
+def place(tmp_path_factory, minilm, repairable):
     """A folder with something of each kind that a command reads."""
     home = tmp_path_factory.mktemp("place")
-    with (shared("spike_scenarios") / "scenarios.jsonl").open(encoding="utf-8") as lines:
-        scenarios = "".join(next(lines) for _ in range(5))
+    pairs = [{"information_need": f"What is it {n}?", "explanation": "It says."} for n in (1, 2)]
+    profiled = [row | {"main_topic": "parts", "scenarios": pairs} for row in DOCUMENTS[:5]]
     seal = write_output(home / "seal.json", two_of_three()).read_text()
     qrels = "query-id\tcorpus-id\tscore\nq1\td01\t{}\n"
     files = {
@@ -289,7 +289,7 @@ def place(tmp_path_factory, shared, minilm, repairable):
         "a.py": "def retriever(query, k): return []\n",
         "log.jsonl": LOGGED,
         "logs/log.jsonl": LOGGED,
-        "scenarios.jsonl": scenarios,
+        "scenarios.jsonl": "".join(json.dumps(row) + "\n" for row in profiled),
         "kb.jsonl": repairable.kb.read_text(),
         "empty.jsonl": "",
         "none.json": '[{"answers": []}]',
