@@ -1,9 +1,9 @@
-"""`argus check`: test which superseded documents bring back their controlling documents.
+"""`argus check`: search with each superseded document for the documents that replace it.
 
-The authority counterpart of the Retrieval Probability Score: no queries are needed. Every
-superseded document is a query itself, by its title and by its text, and the documents that control
-it must come into the top k. `audit_authority` ranks them by the vectors of an encoder over all
-documents in force, or asks a retriever.
+No questions are needed: the title or the text of a superseded document is the query, and a document
+in force that controls it must come into the top k. `audit_authority`: records, rules and an encoder
+or a retriever -> a row per pair with its rank, the share found, and a section of the report.
+`argus.checks` and the demo call it. `lint` checks the answers to real questions instead.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Settings of the `argus authority` commands."""
+"""Declare the options of `argus authority` and of its benchmarks, as typed dataclasses.
+
+`AuthoritySource` names the files that say which document supersedes which (records, rules, edges)
+and the date they are read for. `LintBounds`, `ScoreConfig` and `HarmConfig` belong to the job of
+that name. The command line makes an option of each field.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""`argus authority lint`: find superseded documents in a run, and missing controlling ones.
+"""`argus authority lint`: find superseded documents in search results, and missing replacements.
 
-`lint_queries` checks the top k of every query against both conditions of Theorem 4. `lint` does
-this for a run file or a retriever, and compares the rates with bounds.
+`lint`: a run file or a retriever, with records and rules -> violations by query, rates with
+intervals, and an exit code against bounds. `lint_queries` tests the top k of each query against
+both conditions of Theorem 4 of the CAR paper (`theory.check_conditions`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Open an authority relation from files, and count the records that its rules find.
+"""Read records, rules and edges into one relation of which document supersedes which.
 
-`open_authority` reads records, rules and edges. It refuses rules that no record can come under,
-because such a rule is a typo more often than a plan. `cover` counts per rule the records that take
-part, those that cannot and why, and those that stay undecided.
+`open_authority`: the files of `AuthoritySource` -> `Authority` (`relation`) with a count per rule:
+the records that take part, those that cannot and why, those undecided. A rule that no record can
+come under is an error, because it is a typo more often than a plan. Every job that reads
+supersessions begins here.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Propose which record supersedes which, with evidence, and write the pairs a person accepts.
+"""`argus authority propose`, `accept`: suggest which record supersedes which, for review.
 
-`propose_supersessions` reads three kinds of evidence: sentences that say so ("overrules X",
-"deprecated, use Y"), titles that differ in a version alone, and titles that come again at a
-later time. A person writes `accept` or `reject` beside each pair, and `accept_proposals` turns the
-accepted pairs into edges.
+`propose_supersessions`: records -> a CSV of pairs with their evidence: sentences that say so
+("overrules X", "deprecated, use Y"), titles that differ in a version alone, titles that come again
+at a later time. A person writes `accept` or `reject` beside each pair. `accept_proposals`: that CSV
+-> edges, which all `argus authority` commands read.
 """
 
 from __future__ import annotations

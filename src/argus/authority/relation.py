@@ -1,9 +1,10 @@
-"""Closure, frontier and chains of records under rules and explicit edges (CAR Def. 1 and 3).
+"""Answer which documents are in force, and which supersede which, by rules and explicit edges.
 
-`Authority` is the relation. It stores no pair: `links` reads the superseders of a record from the
-scope index, and every other question is a search along links. `ahead` and `heads` skip most of a
-crowded scope (see `argus.authority.scopes.Heads`). Rules that order by one time cannot make a
-cycle. Two times, orders by type or by name, and explicit edges can, so those are checked.
+`Authority`: records, rules, edges -> superseders of a document (`links`), all of them in any number
+of steps (`closure`), those of them in force (`controlling`), the `chain` between two (CAR Def. 1
+and 3). No pair is stored: `links` reads `scopes.ScopeIndex`, and all else is a search along links.
+Rules that order by one time cannot make a cycle. Two times, orders by type or name, and edges can,
+so those are checked.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Replace the superseded documents of a ranking by those that control them (CAR Theorem 3).
+"""Replace the superseded documents of a ranking by the documents in force (CAR Theorem 3).
 
-Every retrieved document is an anchor. In its place come the active documents of its closure, each
-once, with the chain that leads from the anchor to it. Superseded documents are not served.
-
-`AuthorityRetriever` does so around a retriever of LangChain's, LlamaIndex' or CAR's shape. No
-library is imported. A replacement has the class of the retrieved item, or is an id like it.
+`resolve`: a run and an `Authority` -> a run in which the active documents of its closure stand in
+the place of each superseded one. `trace` gives the chain to each, too. `AuthorityRetriever` does so
+around a retriever of LangChain's, LlamaIndex' or CAR's shape, without importing a library: a
+replacement has the class of the retrieved item, or is an id like it.
 """
 
 from __future__ import annotations

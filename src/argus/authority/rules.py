@@ -1,4 +1,9 @@
-"""Records, and the rules and edges that say which supersedes which (CAR Def. 1)."""
+"""Define records, and the rules and edges that say which record supersedes which (CAR Def. 1).
+
+A `Record` is a document with type, scope and time. A `Rule` holds for all records of its types that
+share a scope: the later one supersedes. An `Edge` is one known pair. `domains` reads records and
+rules from files. `relation` answers questions about them.
+"""
 
 from __future__ import annotations
 

@@ -1,12 +1,11 @@
-"""Index records by rule and scope, sorted by time (`ScopeIndex`).
+"""Index records by rule and scope, sorted by time, to find superseders without storing pairs.
 
-The records that supersede another one under a rule are those of one scope from some time on: a
-suffix of a sorted list. So no pair is ever stored. A scope of n records takes n entries, not n
-squared, and an insertion or a deletion costs a search in it.
+Under a rule, the superseders of a record are those of its scope from some time on: a suffix of a
+sorted list. n records take n entries, and an insertion costs one search. `relation` and `stream`
+use it.
 
-`Heads` answers which records control a crowded scope without a walk through all of it. A closure
-in a scope of a million records may hold them all, yet few are active and few lead anywhere else.
-Of the records of one bucket from some time on:
+`Heads` finds the controlling records of a crowded scope without a walk through all of it. Of the
+records of one bucket (one rule in one scope) from some time on:
 
 * A record may be active if it ends after the latest start of a place where it can be superseded.
   One such place per record is enough to find them: the one that most records of the bucket share.

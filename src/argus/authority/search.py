@@ -1,7 +1,9 @@
-"""`argus authority search`: ask one question and get the documents that are in force.
+"""`argus authority search`: answer one question with documents in force instead of superseded ones.
 
-Anchors come from the records' own texts, an index, a retriever or a run. In their place come the
-documents that control them, each with the chain that leads to it.
+`search_authority`: a question and an `AuthoritySource` -> the k best documents in force, each with
+the chain that led to it. It ranks the records' own texts by BM25, or asks an index or a retriever,
+or reads a run. `resolution` then replaces the superseded results. `argus serve` answers the same
+way.
 """
 
 from __future__ import annotations

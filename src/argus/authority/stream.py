@@ -1,14 +1,11 @@
-"""Update records in a stream, and name the cached results that go stale (CAR Def. 11).
+"""`argus authority stream`: update records one by one, and name the cached answers that go stale.
 
-By Def. 11 an insertion invalidates the cached results that hold a document which the new one
-supersedes. Here a result is the closure that it rests on: a new document may supersede a member of
-the closure that is no longer in its frontier, and then joins the closure together with whatever
-supersedes it. So closures are watched, not frontiers alone. A deletion invalidates the results
-whose closure held the document.
-
-No scope is walked and no closure is stored. For each result the stream holds the heads (see
-`argus.authority.scopes`) and, per place where they can be superseded, their least end: all that
-supersedes from there on is in the closure. `stream_authority` makes the changes of a file.
+`stream_authority`: a file of changes and a run -> the effect of each change, and the stale answers
+(CAR Def. 11). `Stream` watches the whole closure of an answer, not only its documents in force: a
+new document may supersede a superseded member of it, and joins with all that supersedes it. A
+deletion invalidates the answers whose closure held the document. No closure is stored. For each
+answer the stream holds the heads (`scopes.Heads`) and, per place where they can be superseded,
+their least end: all that supersedes from there on is in the closure.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""Quantities and procedures that CAR defines for one query (sections 2, 3.1, 3.6, 3.7).
+"""Test one query's served documents by the CAR paper's conditions, and measure its ambiguity.
 
-`check_conditions` tests Theorem 4 on a retrieved set. `divergence` measures relevance against
-authority (Def. 4, Corollary 1), `scope_ambiguity` how many documents share a scope (Def. 5,
-Proposition 2). `benchmarks.judging` counts the factors of TCA (Proposition 1). Where the printed
-statement leaves a case open, the docstring settles it.
+`check_conditions`: the served documents -> violations of Theorem 4, which says when they are right.
+`divergence`: scores -> how far relevance ranks a document above those that control it (Def. 4,
+Corollary 1). `scope_ambiguity`: how many documents share a scope (Def. 5, Proposition 2).
+`EntityIndex`, `ScopeNames` and `ScopeTimes` find records by entity, by name in a text, and by time.
+`lint`, `search` and the benchmarks use all of it. Where the printed statement leaves a case open,
+the docstring settles it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Read dates and times as intervals of microseconds (`Moment`).
+"""Read dates and times as intervals of microseconds (`Moment`), and compare them.
 
-A moment known to the year is the whole year: "1896" is the interval from its first to its last
-microsecond. One moment is later than another only if it is later whichever points are meant, so a
-year and a day in it are not ordered. Intervals ordered like this are a strict partial order
-(Fishburn 1970), as Def. 1 of CAR needs for time(d2) > time(d1). A domain may name further forms
-of dates, as `strptime` has them.
+A date known to the year is the whole year: "1896" runs from its first to its last microsecond. One
+moment is later than another only if it is later whichever points are meant, so a year and a day in
+it are not ordered. Such intervals are a strict partial order (Fishburn 1970), as time(d2) >
+time(d1) needs in CAR Def. 1. A domain may name further forms of dates, as `strptime` has them.
 """
 
 from __future__ import annotations

@@ -1,20 +1,12 @@
-"""Variants of CAR: a safe frontier (Def. 9), and the frontiers of a latent scope (Def. 8).
+"""Find the documents in force when supersessions or a question's subject are uncertain (Python).
 
-Safe: every edge holds with its confidence, independently of the others. A rule is one edge between
-two records though they share several entities. Another rule, even of the same name, and another
-explicit edge (unless it repeats the first) are further chances. A record is maximal in S when no
-chain of edges that hold leads from it to another record of S. With several relations, no chain of
-any one of them (Def. 10). The closure at theta is `Authority.closure(ids, theta)`. Only edges
-between records of S matter, and their weakly connected parts are independent. A part with few
-uncertain edges is worked out over all their outcomes. A larger one is sampled. All outcomes, or
-samples, go through the part at once, eight to a byte.
-
-Latent: p(σ | q) is a mixture of two linkers. Names: values of the records' scopes in the query
-text. Each occurrence is one vote, shared by the scopes that bear the name. Anchors: the scopes of
-the retrieved documents, each document with its softmaxed score, shared by its entities. A_k(q, σ)
-are the anchors that have σ among their entities. The probability of a document is that of the
-scopes for which it is in front(cl(A_k(q, σ))). A scope that is named but that no anchor has leads
-to no document, so the probabilities then sum to less than 1: the first stage did not find it.
+`safe_frontier`: ids, edges with confidences -> ids that are not superseded with probability >=
+alpha (CAR Def. 9). Each edge holds by its confidence, independently of the others. With several
+relations, no chain of any one of them may hold (Def. 10). Small parts of the graph are worked out
+exactly, larger ones are sampled. `scope_posterior`: a question and its first results -> p(scope |
+question), a weighted mix of two clues: names in the question, and scores of the results.
+`expectation` and `map_frontier` turn it into a ranking of documents in force (CAR Def. 8). A named
+scope that no result has leads to no document, so the probabilities then sum to less than 1.
 """
 
 from __future__ import annotations

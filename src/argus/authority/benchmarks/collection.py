@@ -1,11 +1,11 @@
-"""Benchmarks of controlling authority (CAR Def. 6), and their form as a folder.
+"""Read and write a benchmark of superseded documents as a folder (CAR Def. 6).
 
-`corpus.jsonl` (`_id`, `type`, `timestamp`, `published`, `entities`, `title`, `text`, `metadata`;
-read as `domains` reads records, by the folder's `rules.yaml` where there is one), `queries.jsonl`
-(`_id`, `text`, `gold`, `anchor`, `chain`, `gold_equivalent`, `hop` or `hop_type`, `answer`,
-`scope`), `supersedes.jsonl` (`superseder`, `superseded`), `qrels/test.tsv`, and optionally
-`rules.yaml` and `hyde.jsonl` (`_id`, `hypothetical`). You must give ids, texts and gold, and types
-where there are rules. The rest may be missing. The corpus alone is a BEIR corpus.
+A `Benchmark` is records, questions with their right documents, and supersessions. The files:
+`corpus.jsonl` (`_id`, `type`, `timestamp`, `published`, `entities`, `title`, `text`, `metadata`),
+`queries.jsonl` (`_id`, `text`, `gold`, `anchor`, `chain`, `gold_equivalent`, `hop` or `hop_type`,
+`answer`, `scope`), `supersedes.jsonl` (`superseder`, `superseded`), `qrels/test.tsv`, and
+optionally `rules.yaml` and `hyde.jsonl` (`_id`, `hypothetical`). You must give ids, texts and gold,
+and types where there are rules. The corpus alone is a BEIR corpus.
 """
 
 from __future__ import annotations

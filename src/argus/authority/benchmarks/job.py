@@ -1,10 +1,10 @@
-"""`research authority score`, `gap` and `generate`: score systems, and make benchmarks.
+"""`argus research authority score`, `generate` and `gap`: score systems on benchmarks, or make one.
 
-The vocabulary gap (CAR section 6.4, Table 4) is how many more words questions share with superseded
-documents than with controlling ones. Of each question two measures to the documents that it is
-about (its anchors) and to those that control (its gold): Jaccard |A ∩ B| / |A ∪ B| of the sets of
-words, and the score of BM25 (`Okapi`, over the whole corpus). Of several documents on one side the
-best counts. A gap is the anchor's value less the gold one's.
+`score_systems`: a benchmark -> accuracy of each system by hop type, and a row per question.
+`generate_benchmark`: a name -> its folder (`makers`). `vocabulary_gap` (CAR section 6.4, Table 4):
+how many more words a question shares with superseded documents (its anchors) than with controlling
+ones (its gold), by the Jaccard index of the sets of words and by BM25 (`Okapi`). Of several
+documents on one side the best counts.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Judge retrieved lists question by question, where authority counts (CAR section 2.2), and score.
+"""Score retrieved lists against the controlling documents of a benchmark (CAR section 2.2).
 
-`Judge` gives the figures of one list, `score` those of a system, `summarise_results` their means.
-
-TCA and "the controlling document is among the k" are two numbers. The second does not see a
-superseded document that is served without its superseder, and it is never called TCA here.
+`Judge`: a question and a list of ids -> `Figures` of that list. `score`: all answers of a system ->
+a row per question. `summarise`: rows -> means with counts, and the table of the report. TCA is a
+right answer without an ignored superseder. It is not "a controlling document is among the k", which
+does not see a superseded document that is served without its superseder.
 """
 
 from __future__ import annotations

@@ -1,13 +1,15 @@
-"""Make the synthetic benchmarks FinSuperQA, CVEPatchQA and LegalPrecedentQA, or open any.
+"""Generate the benchmarks FinSuperQA, CVEPatchQA and LegalPrecedentQA, or open any by name.
+
+`make_benchmark`: a name and a seed -> `Benchmark`, the same to the byte. `open_benchmark`: a name,
+a folder or an object -> `Benchmark`, for every command that scores one.
 
 CVEPatchQA and LegalPrecedentQA (CAR 6.7, 6.8): half of the 500 questions are of type T0 (the anchor
 is in force), half T1: a later document supersedes it in the same scope, and shares no word with the
 question. No two cases share a scope, so only its own document supersedes an anchor.
 
-FinSuperQA (CAR section 4): employee trading compliance, 1,000 questions over 12,250 events.
-
-Per hop type 250 questions (T0 to T3), each about a pair (employee, ticker) of its own out of a pool
-of 6,000, with a chain of 1, 2, 3 or 3 events and ten distractors: four of the same employee and
+FinSuperQA (CAR section 4): employee trading compliance, 1,000 questions over 12,250 events. Per hop
+type 250 questions (T0 to T3), each about a pair (employee, ticker) of its own out of a pool of
+6,000, with a chain of 1, 2, 3 or 3 events and ten distractors: four of the same employee and
 another ticker, three of other employees and the same ticker, three of neither.
 
 It differs from the published generator where that leaks the gold or leaves the relation open:

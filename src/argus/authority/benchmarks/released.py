@@ -1,4 +1,9 @@
-"""Read the files that CAR released: questions with their events, or pairs of documents."""
+"""Read the test sets that the CAR paper released into a `Benchmark`.
+
+`read_released`: a file of questions with their events (FinSuperQA), or of pairs of a superseded and
+a superseding document (GHSA, FDA, SCOTUS) -> records, questions, and the supersessions that the
+files themselves state. `argus.tasks.readers` calls it. `collection` reads Argus' own folders.
+"""
 
 from __future__ import annotations
 

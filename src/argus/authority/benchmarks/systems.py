@@ -1,7 +1,9 @@
-"""Serve a benchmark's questions by each built-in system: relevance alone, and in two stages.
+"""Answer a benchmark's questions by built-in systems: plain rankings, or superseders put in.
 
-Settings are fixed, whatever the benchmark (CAR section 5): 20 anchors are looked at, 20 documents
-re-ranked, and rankings are fused to a depth of 100. Nothing is tuned on gold.
+`System.run`: a `Bench` (benchmark, k, encoder) -> per question the documents served. The first
+stage is BM25, TF-IDF, dense, HyDE or hybrid. The second may replace superseded documents. `judging`
+scores the outcome. Settings are fixed (CAR section 5): 20 anchors, 20 documents re-ranked, fusion
+to a depth of 100. Nothing is tuned on gold.
 """
 
 from __future__ import annotations

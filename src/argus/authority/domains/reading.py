@@ -1,4 +1,9 @@
-"""Load domain files, and read records as their shapes say, or from the usual columns."""
+"""Load a domain file (YAML), and read records from source files as its shapes say.
+
+`load_domain`: a built-in name or a file -> `Domain`: its rules, and how to read its records.
+`Domain.read`: JSON, JSONL, CSV or Parquet -> `Record`s. Without a shape, the usual columns are read
+(type, timestamp, entities, title, text). `spec` checks the YAML. `opening` calls both.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""Check a domain file with pydantic, and parse the paths and templates in it.
+"""Define and check the YAML of a domain file with pydantic, down to its paths and templates.
 
-A path is names with dots, with `[]` after a name whose value is a list: `affected[].package.name`.
-A template is text with paths in braces: `{id}#withdrawn`.
+A domain file says how records are made of source objects (`ShapeSpec`) and which record supersedes
+which (`RuleSpec`). A path is names with dots, with `[]` after a name whose value is a list:
+`affected[].package.name`. A template is text with paths in braces: `{id}#withdrawn`. `reading`
+applies all of it to files.
 """
 
 from __future__ import annotations
