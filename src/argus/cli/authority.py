@@ -1,6 +1,7 @@
-"""`argus authority`: the group of its commands, and how their results are printed.
+"""Declare the commands of `argus authority` and `argus research authority`; print their results.
 
-The jobs themselves are in `argus.authority`: which documents supersede which, and what to serve.
+`app` and `benchmarks` list the commands. The `show_*` functions turn a result into lines or JSON.
+The jobs are in `argus.authority`: which documents supersede which, and what to serve.
 """
 
 from __future__ import annotations

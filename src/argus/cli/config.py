@@ -1,8 +1,9 @@
-"""`--config file.toml`: one file of settings for every command.
+"""Read `--config FILE.toml`: turn one file of settings into defaults of the command that runs.
 
 Values at the top are for every command that has such an option, `[research.probe]` is for all of
-`argus research probe`, and `[research.probe.fit]` for `argus research probe fit`. Inner tables win.
-A command checks the names of tables, and each setting in those that are for it.
+`argus research probe`, and `[research.probe.fit]` for `argus research probe fit`. Inner tables win,
+and options on the command line win over all. A command checks the names of tables, and each setting
+in those that are for it.
 """
 
 from __future__ import annotations

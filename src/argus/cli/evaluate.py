@@ -1,4 +1,8 @@
-"""`argus evaluate`: measure systems on judged questions, and compare them."""
+"""`argus evaluate`: measure search systems on judged questions, or compare the lists of two.
+
+With `--qrels` the job is `argus.evaluation.job`, without it (or with `--compare`)
+`argus.evaluation.comparison`. This module reads the options and refuses those of the other job.
+"""
 
 from __future__ import annotations
 

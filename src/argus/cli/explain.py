@@ -1,4 +1,9 @@
-"""`argus explain`: search an index, or say why one document does not come back for a query."""
+"""`argus explain`: search an index, or say why one document does not come back for a query.
+
+It picks the job by the options and prints the causes or the hits: `argus.explanation.job` for an
+index, `argus.explanation.run` for a run, a retriever or an encoder over a corpus, and
+`argus.indexes.retriever` for a plain search.
+"""
 
 from __future__ import annotations
 

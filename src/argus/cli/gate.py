@@ -1,4 +1,8 @@
-"""`argus gate`: hold results to bounds, or list their runs."""
+"""`argus gate`: check folders of results against bounds, or list their runs.
+
+It prints the outcome of `argus.evaluation.gate` (or `history`), writes it as JUnit or Markdown, and
+ends with exit code 0 (pass), 1 (fail) or 2 (not measured).
+"""
 
 from __future__ import annotations
 

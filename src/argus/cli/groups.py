@@ -1,4 +1,9 @@
-"""Groups of commands. Their help opens with an example, and a command is loaded when it runs."""
+"""Build the command groups of `argus`. A command is declared as an entry, imported when it runs.
+
+`Entry` names a command, the job behind it and an example. `lazy_group` makes a typer group of
+entries, `Command` shows a short or a full help and checks words. `main` and the modules of the
+groups (`tune`, `authority`, `research`) declare their entries. `signatures` makes the options.
+"""
 
 from __future__ import annotations
 

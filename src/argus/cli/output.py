@@ -1,4 +1,8 @@
-"""Print results in words or as JSON, on any terminal: encodings, broken pipes, remarks."""
+"""Print the results of every command, in words or as JSON, on any terminal.
+
+Text that a terminal's encoding lacks, or that would steer it, is escaped, and a reader that closes
+the pipe is no error. Remarks of retrievers and encoders go to standard error.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Files and folders that commands name: looked at before a job and its libraries are loaded."""
+"""Check the files and folders that a command line names, before the job's libraries are loaded.
+
+Parsed options -> the same options, with vector databases opened as the other options say, or an
+`InputError` for an input that cannot be read or an output that Argus did not write. After Ctrl-C,
+`stopped` names the files that are left. `signatures` calls it for every command.
+"""
 
 from __future__ import annotations
 

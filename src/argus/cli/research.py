@@ -1,4 +1,8 @@
-"""`argus research`: the methods of the papers, suites and published tables."""
+"""Declare the commands of `argus research`: methods of papers, benchmarks, published tables.
+
+Each entry names its job elsewhere (`argus.retrievability`, `scenarios`, `generative`, `suite`,
+`kb`), and some a function for the next command to run. `show_hits` and `show_recipes` print.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`argus serve`: the service and the page."""
+"""`argus serve`: start the local web page, or an MCP server, over folders of results and indexes.
+
+It opens the folders with `argus.service.workplace` and hands them to `argus.service`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""Commands made of signatures: a parameter gives an option, a config one for each of its settings.
+"""Turn a Python function into a command: each parameter, and each field of a config, is an option.
 
-`command_of` makes a command of a job. A command that does more than run one job is a function of
-its own, to which `with_blocks` gives the same options.
+`command_of`: a job -> a function for typer that reads the options, checks the paths (`places`),
+runs the job and prints its result (`output`). `with_blocks` gives the same options to a function
+that is written as a command itself. `argus.settings` says how one field is declared. `groups` calls
+it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""The commands of Argus as the service starts them: their declarations, and a check of words."""
+"""Describe and parse the commands of `argus` for the page of `argus serve`, which starts them.
+
+`ArgusCommands`: the words of a command -> its parameters with their kinds, and arguments -> values
+or an `InputError`. It implements `argus.service.jobs.planning.Commands`.
+"""
 
 from __future__ import annotations
 

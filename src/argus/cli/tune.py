@@ -1,4 +1,8 @@
-"""`argus tune`: try remedies, list them, undo them."""
+"""Declare the commands of `argus tune`: try remedies, apply one, list them, undo them.
+
+`argus.repair` tries them and `argus.remedies` applies them. `undo`, `list_` and `blend` are written
+here, because they work on an index or on a vector database alike (`RemedyPlace`).
+"""
 
 from __future__ import annotations
 
