@@ -1,7 +1,8 @@
-"""Open a corpus: a file, a folder, a knowledge base, a vector store, or documents of a program.
+"""Open a corpus by its name: a file, a folder, a knowledge base, a vector database, or a list.
 
-`open_corpus` finds the kind, and `CorpusSource.documents` reads. The records of a store are read
-once, in its order, with their vectors, where an encoder is there to compare those with.
+`open_corpus`: a name or documents -> `CorpusSource`, of which nothing is read yet. `read_corpus`:
+the same -> `Document`s, in order. Every job reads its corpus here. The records of a vector database
+come from `stored`, with their vectors where an encoder is there to compare those with.
 """
 
 from __future__ import annotations

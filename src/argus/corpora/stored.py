@@ -1,12 +1,11 @@
-"""The records of a vector store as documents, with their vectors as they are.
+"""Read a vector database's records as documents, and check that a given encoder made their vectors.
 
-Rounding changes a vector without changing its encoder: bfloat16 weights and vectors stored as int8
-leave every cosine above 0.9999 (MiniLM, wiki2). The smallest real change tried, a prefix before the
-text, gives a median of 0.99 and some texts 0.90. Another encoder, or rows in another order, gives
-about 0. So the least of the cosines decides, and 0.99 lies between.
-
-Joining title and text in another way is such a change. `find_template` embeds a few documents by
-each usual template and takes the one whose least cosine is the highest.
+`StoredCorpus.documents`: an open database -> documents joined as they were embedded.
+`find_template` embeds a few of them by each usual way to join title and text, and takes the one
+whose least cosine with the stored vectors is the highest. That least cosine must reach 0.99.
+Rounding (bfloat16, int8) leaves every cosine above 0.9999 (MiniLM, wiki2). The smallest real change
+tried, a prefix before the text, gives a median of 0.99 and some texts 0.90. Another encoder, or
+rows in another order, gives about 0.
 """
 
 from __future__ import annotations
