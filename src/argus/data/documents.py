@@ -1,8 +1,10 @@
-"""Read and write documents, questions with their answers, and the passages found for them.
+"""Read and write documents and questions: BEIR folders, tables, KILT, and DPR JSON with passages.
 
-BEIR folders hold `corpus.jsonl`, `queries.jsonl` and `qrels/test.tsv` (Thakur et al., 2021).
-DPR JSON, as SEAL and MINDER write it, is one list of `{question, answers, ctxs: [{title, text,
-score, passage_id, keys}]}`, where keys are `[[n-gram, occurrences in the corpus, weight], ...]`.
+A BEIR folder (`corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`; Thakur et al., 2021) or any table
+of rows -> `Document`s and `Query`s. `read_topics`: questions with answers -> `Topic`s. `write_dpr`
+writes results as SEAL and MINDER do: one list of `{question, answers, ctxs: [{title, text, score,
+passage_id, keys}]}`, where keys are `[[n-gram, occurrences in the corpus, weight], ...]`.
+`argus.corpora` chooses the reader, and `runs` reads judgements and rankings.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Name fields: the columns of corpora and judgements, paths into objects, values of a payload.
+"""Find values in documents and rows by the name of a column or a path into an object.
 
-A path such as `affected[].package.name` leads into an object. `[]` stands behind each list. A field
-whose name is the whole path, dots and all, comes first.
+A path such as `affected[].package.name` leads into an object, with `[]` behind each list. A field
+whose name is the whole path, dots and all, comes first. `FieldNames` and `QrelsFields` are the
+options that name columns. `PayloadField` and `parent_ids` read a document's metadata.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Keep the results of jobs in a folder: tables, `summary.json` and `manifest.json`.
+"""Write and read a folder of results (`--out`): tables, `summary.json` and `manifest.json`.
 
-Jobs over one corpus (audit, exposure) may share a folder: each JSON file has a section per job. A
-job writes its section of `manifest.json` last, with the hashes of its summary and of its tables:
-files of two runs are never mistaken for one run. The file `.argus` names all that Argus wrote.
+Jobs over one corpus may share a folder, so each JSON file has a section per job. A job writes its
+section of `manifest.json` last, with the hashes of its summary and tables: files of two runs are
+never taken for one run (`check_one_run`). The file `.argus` names all that Argus wrote, so that
+`--fresh` removes nothing else. All jobs use `ArtifactFolder`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Read and write a knowledge base: Parquet shards, and `kb.json`, which names them.
+"""Read and write a knowledge base: entities, relations and aliases in Parquet, listed in `kb.json`.
 
-docs/knowledge.md describes the format. A knowledge base has millions of entities: the ends of
-relations become positions by one hash look-up per column, and texts stay in Arrow until you ask for
-them.
+`KbWriter` is for `argus research kb build`. `KnowledgeFolder.open`: a folder -> entities, documents
+(first paragraphs), and relations as pairs of positions. Millions of entities fit: ends of relations
+become positions by one hash look-up per column, and texts stay in Arrow until you ask for them.
+docs/knowledge.md describes the format.
 """
 
 from __future__ import annotations

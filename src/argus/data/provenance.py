@@ -1,4 +1,8 @@
-"""Describe where a result came from: hashes of its inputs, versions, hardware, memory."""
+"""Describe where a result came from: hashes of its inputs, versions, hardware, memory.
+
+Every job writes this into `manifest.json` (`folders`). `content_hash` also makes the keys of caches
+and of work that resumes.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Read files of any origin: each failure becomes an error that names the file.
+"""Read any file safely: text, TOML, lines, columns, JSON and .npz, packed or not.
 
-Settings are read as a whole, data line by line, packed or not. Disks and people change the files
-that Argus wrote, so every reader treats its input as foreign.
+Each failure becomes an `InputError` that names the file and line and says how to mend it. Disks and
+people change the files that Argus wrote, so every reader treats its input as foreign. All readers
+of `argus.data` stand on it: `rows` for tables, `runs` for rankings, `documents` for corpora.
 """
 
 from __future__ import annotations

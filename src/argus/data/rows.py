@@ -1,6 +1,7 @@
-"""Read rows out of JSONL, CSV, TSV and Parquet, each with its line.
+"""Read JSONL, CSV, TSV and Parquet files row by row, each row with its file and line for errors.
 
-Fields of a row are named by columns, or by dotted paths into objects. Ids are strings, always.
+`read_rows`: a path -> `Row`s. `field_value`, `id_value` and `text_value` read one field, by the
+name of a column or a dotted path into objects. Ids are strings, always.
 """
 
 from __future__ import annotations

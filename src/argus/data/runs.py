@@ -1,8 +1,8 @@
-"""Read, write and cut runs, and read judgements: TREC files, JSON and tables, gzipped or not.
+"""Read and write rankings (runs) and relevance judgements (qrels): TREC files, JSON and tables.
 
-A run may have to leave out documents of a query before it is scored (BRIGHT): the question's own
-post lies in the corpus, and finding it is no success. Retrieve `spare` more results than k, then
-k are left by `without_excluded`.
+`read_run` -> {query: {document: score}}, `read_qrels` -> {query: {document: grade}}, gzipped or
+not. Some tasks exclude documents from a query's results (BRIGHT: the question's own post lies in
+the corpus). Retrieve `spare` more results than k, then `without_excluded` leaves k.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Read and write tables: Parquet with a checksum per page, CSV that no spreadsheet computes.
+"""Read and write tables: Parquet with a checksum per page, and CSV without spreadsheet formulas.
 
 Damage in a Parquet file is an error that names the file and the row group. A cell of a CSV file
 that begins with `=`, `+`, `-`, `@`, their full-width shapes, a tab, a carriage return or a line

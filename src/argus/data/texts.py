@@ -1,4 +1,7 @@
-"""Handle foreign text safely: Unicode forms, Markdown cells, names of files."""
+"""Make foreign text safe: normal Unicode forms, cells of Markdown tables, names of files.
+
+`holders` finds which texts contain a sentence.
+"""
 
 from __future__ import annotations
 

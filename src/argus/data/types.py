@@ -1,4 +1,9 @@
-"""The types that every part of Argus speaks. Ids are strings, always."""
+"""Define the types that all modules pass on: `Document`, `View`, `Query`, `Topic`, `Run`, `Qrels`.
+
+A view is one text under which a document is indexed. A run is {query: {document: score}}, qrels are
+{query: {document: grade}}. Ids are strings, always. `State` says of each item whether it was
+measured, failed, or does not apply.
+"""
 
 from __future__ import annotations
 

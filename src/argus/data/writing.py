@@ -1,8 +1,8 @@
-"""Write files and folders whole or not at all, with one writer per folder.
+"""Write files and folders whole or not at all, and let only one job write to a folder.
 
-A file is written beside its place and renamed into it: a reader never sees half of one, and a
-killed writer leaves a file that the next job in the folder removes. Links are never followed.
-Locks are filelock's, which end with their process.
+A file is written beside its place and renamed into it (`replacing`): a reader never sees half of
+one, and a killed writer leaves a file that the next job in the folder removes. Links are never
+followed. `one_writer` locks the folders of a job with filelock, whose locks end with the process.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Read YAML files that a person writes into pydantic models: errors name line and place.
+"""Read a YAML file that a person wrote into a pydantic model. Errors name file, line and place.
 
-Values are what they look like, as in YAML 1.2: `true`, `5`, `0.5` and `null` are no text, and `NO`,
-`010`, `12:30` and `2024-03-01` are. Every key is text. Refused are a key that is given twice (the
-last would win), tags and anchors. A model derives from `Strict`. `read_spec` reads a text into one.
+`read_spec`: a text and a model that derives from `Strict` -> the model. Rules of supersession and
+HTTP endpoints are read so. Values are what they look like, as in YAML 1.2: `true`, `5`, `0.5` and
+`null` are no text, and `NO`, `010`, `12:30` and `2024-03-01` are. Every key is text. A key that is
+given twice, tags and anchors are refused.
 """
 
 from __future__ import annotations
