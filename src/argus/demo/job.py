@@ -1,4 +1,8 @@
-"""`argus demo`: Python's documentation audited, repaired, judged and kept current."""
+"""`argus demo`: run audit, repair, judged questions and supersession on Python's documentation.
+
+`demo`: the standard library of this Python -> a folder of results with one report. It calls the
+jobs of the other folders in order. The corpus and its questions are in `argus.knowledge`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The section of the report about the demonstration's judged questions."""
+"""Build the report's section on the demo's judged questions, worst rank first.
+
+`questions.parquet`, which `argus demo` writes -> a table for the page.
+"""
 
 from __future__ import annotations
 
