@@ -1,6 +1,8 @@
-"""Run one piece of work over many blocks: in this process, or in one per core.
+"""Run one function over many blocks of data: in this process, or in one process per core.
 
-Workers read arrays that are mapped from a file from that file, and share other large arrays.
+`LocalEngine.run`: a `Work` and blocks -> (number of the block, its result) as they are done. Large
+arrays are shared, or read from the file that they are mapped from. `EngineConfig` holds the
+options, and `Engine` is what a job expects. `on_ray` runs the same on a cluster.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Open the engine that a configuration names: this machine, or a Ray cluster."""
+"""Open the engine that a job's options name (this machine or a Ray cluster), and run work on Ray.
+
+`open_engine`: `EngineConfig` -> `LocalEngine` (`local`) or `RayEngine`. The latter sends blocks to
+actors that Ray places, and starts again where one dies.
+"""
 
 from __future__ import annotations
 
