@@ -1,7 +1,9 @@
-"""Compare two systems by the top k of the same queries.
+"""Compare the top k of two systems on the same queries: documents lost, gained and kept.
 
-Documents become rows with a verdict: lost, gained or the same. Two indexes are also asked for every
-document by its own title.
+`compare_retrievers`: two of indexes, retrievers and runs -> a row per query and document with its
+verdict, and a section of the report. Two indexes are also asked for every document by its own
+title. No judgements are needed: `argus evaluate` calls it without `--qrels`, or with `--compare`.
+`job` measures on judgements.
 """
 
 from __future__ import annotations

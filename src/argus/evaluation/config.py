@@ -1,4 +1,8 @@
-"""Settings of an evaluation, and the options that exclude each other."""
+"""Declare the options of `argus evaluate`, and refuse options that exclude each other.
+
+`EvaluateConfig` names measures and depth. `refuse_beside`, `run_alone` and `retriever_alone` serve
+other commands, too. `ChunkedCorpus` names the documents that an index holds chunks of.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Check results against bounds and against an earlier run (`argus gate`).
+"""`argus gate`: check figures in folders of results against bounds and against an earlier run.
+
+`gate`: folders and `GateBounds` -> pass, fail or not measured for each check, with an exit code: 1
+if a check fails, else 2 if one is not measured, else 0. `history` lists the runs.
 
 A check passes only on a measurement. A figure is the mean of n values from 0 to 1. If f more things
 failed to be measured, the whole mean lies between n·v/(n + f) and (n·v + f)/(n + f). The check
@@ -9,8 +12,6 @@ Against a baseline, a figure fails if three things hold: it is worse by more tha
 interval leaves out zero, and its p-value is below 0.05 after correction for the number of figures
 (Holm, 1979). An item that failed since counts as 0. A figure over so few items that no loss could
 stand out among so many figures is not measured.
-
-The exit code is 1 if a check fails, else 2 if one is not measured, else 0.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""List the runs of a folder and test the changes between two of them (`argus gate --history`)."""
+"""`argus gate --history`: list the recorded runs of a folder, and test the changes between two.
+
+`history`: folders -> the runs of each job, and for each figure the paired difference between two
+runs over the same documents and questions. `argus.runs` records the runs, and `gate` uses
+`compare_runs` against a baseline.
+"""
 
 from __future__ import annotations
 

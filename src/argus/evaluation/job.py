@@ -1,6 +1,9 @@
-"""Evaluate one system, or two against each other, on judged queries (`argus evaluate`).
+"""`argus evaluate --qrels`: measure one search system, or compare two, on judged queries.
 
-The measures, the tests and the statistic of ARGUS' Table 4 are explained in docs/methods.md.
+`evaluate`: queries, judgements and systems -> nDCG, recall and the like of each, a paired test of
+the second against the first, and the queries it harmed. `systems` asks, `judged` reads,
+`argus.measures` computes, `summary` puts it in words. docs/methods.md explains measures, tests and
+ARGUS' Table 4.
 """
 
 from __future__ import annotations

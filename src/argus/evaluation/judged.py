@@ -1,7 +1,9 @@
-"""Read judged queries and a diagnosis, and fold chunks to the documents that were judged.
+"""Read judged queries, and turn results for chunks into results for their documents.
 
-A document scores as its best chunk. An id that is no chunk of the corpus, such as a judged
-document, stays.
+`read_judged`: files of queries and judgements -> `JudgedQueries`. `ParentFold`: a run of chunks ->
+a run of documents, each with the score of its best chunk. An id that is no chunk of the corpus
+stays. `highest_rps`: the table of `argus research diagnose` -> predicted reachability (RPS) by
+document. `argus evaluate` and all jobs that try a repair on judged questions use it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Build an evaluation's headline and its section of the report.
+"""Put an evaluation into words and tables: the lines for the terminal and a section of the report.
 
-`argus.evaluation.job.EvaluateResult` documents the keys of a summary.
+It reads the summary and per_query.parquet that `job` writes. `EvaluateResult` there documents the
+keys. Jobs that judge a remedy use `headline` and `change`, too.
 """
 
 from __future__ import annotations

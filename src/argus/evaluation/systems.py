@@ -1,4 +1,9 @@
-"""Ask an index or retriever, or read a run, and prepare its answers to be measured."""
+"""Ask an index or a retriever every query, or read a run, so that its answers can be measured.
+
+`ask_systems`: names of indexes, retrievers and runs -> a `System` each: its run, the documents that
+it holds, and the queries that it failed on. `judge` matches queries with judgements. `job`,
+`comparison` and the suites call them.
+"""
 
 from __future__ import annotations
 
