@@ -1,4 +1,8 @@
-"""Scores and ranks of one document for one query in one state of an index."""
+"""Compute scores and exact ranks of one document for one query in one state of an index.
+
+`Case` holds the query, the document and the index. `rank_everywhere`: a case -> the document's
+place by vectors, by BM25 and by their fusion. The checks of `job` and `stored` ask it.
+"""
 
 from __future__ import annotations
 

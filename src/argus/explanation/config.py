@@ -1,4 +1,7 @@
-"""Settings of an explanation of an index or a run."""
+"""Declare the options of `argus explain`: `ExplainConfig` for an index, `RunConfig` for a ranking.
+
+The options of the command line and of the page of `argus serve` come from these fields.
+"""
 
 from __future__ import annotations
 

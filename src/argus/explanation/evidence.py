@@ -1,4 +1,10 @@
-"""Results of an explanation, and the evidence that a search of an index and a run share."""
+"""Define the result of `argus explain` (causes with evidence), and the checks that jobs share.
+
+A `Finding` says of one `Cause` whether it holds. `Explanation` (of an index) and `RunExplanation`
+(of a ranking) print all findings. The shared checks: words in common with the question
+(`compare_terms`), places in rankings, and documents that supersede this one (`check_superseded`).
+`job` and `run` build the results.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Explain a document of an index: check every cause, and name the most probable one."""
+"""Explain why one document of an index does not come back: check every cause, name the likeliest.
+
+`explain`: a query, a document id and an index -> `Explanation`. The causes: absent, wrong vector,
+text cut off (`stored`), no words in common, hubs above it, parts of a blend, superseded. `argus
+explain --index` calls it, and `run` does the same for a ranking without an index.
+"""
 
 from __future__ import annotations
 

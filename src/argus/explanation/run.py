@@ -1,4 +1,9 @@
-"""Explain a document of a ranking: of a run, of a retriever, or of an encoder over a corpus."""
+"""Explain why one document is not in a ranking: of a run file, a retriever, or an encoder's search.
+
+`explain_run`, `explain_retriever`, `explain_corpus`: a query and a document id -> `RunExplanation`.
+It checks those causes that need no index: absent from the corpus, no words in common, text cut off,
+superseded. `argus explain` calls it, and `job` explains an index.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Check that an index holds a view of a document, the vector of its text, and all of its text."""
+"""Check that an index holds a document, the right vector for its text, and all of its text.
+
+`check_presence` (is it there, and where was it lost?), `check_vector` (embed the text again and
+compare) and `check_window` (what did the encoder never read?): a `Case` -> a `Finding`. They are
+three of the causes of `job`. `run` uses `judge_window`.
+"""
 
 from __future__ import annotations
 
