@@ -1,4 +1,4 @@
-"""`python -m argus`: the same as the command `argus`."""
+"""Run `python -m argus` as the command `argus` (`argus.cli.main`)."""
 
 from argus.cli.main import main
 

@@ -1,8 +1,9 @@
-"""Check documents, the store that serves them, and supersession, into one folder with one verdict.
+"""`argus check`: find documents that searches never bring back, or bring back although superseded.
 
-Each part runs where its inputs are there: `exposure` asks for every document by its own title and
-sentences, `reach` asks a store for its records by their own vectors, and `audit_authority` asks
-with every superseded document for the one that controls it now.
+`check`: documents, a vector database, records with rules -> one folder with one verdict. Each part
+runs where its inputs are given: `exposure` searches with each document's own title and sentences,
+`reach` searches a database with its records' own vectors, and `audit_authority` searches with every
+superseded document for the one that controls it now.
 """
 
 from __future__ import annotations

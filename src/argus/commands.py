@@ -1,4 +1,9 @@
-"""Commands of Argus as they would be typed, and the options of a run, for those that follow it."""
+"""Write `argus` commands as text to copy, with the options of the run that they follow.
+
+A result ends with the next command. `command`: words -> a shell line. `note` records the options of
+a run in its manifest. `carry` and `words_of` give those of them that the next command takes, as
+options.json lists them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The number of cores of this process, and threads to use them."""
+"""Count the CPU cores of this process, and share one pool of as many threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The device on which torch computes, and whether its memory sufficed."""
+"""Choose the torch device (GPU or CPU), and recognise errors that say its memory was too small.
+
+`Device` is the option `--device` of every command that runs a model.
+"""
 
 from __future__ import annotations
 

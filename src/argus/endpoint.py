@@ -1,4 +1,4 @@
-"""The default address of an OpenAI-compatible endpoint."""
+"""Hold the default address of an OpenAI-compatible endpoint, and the variable of its key."""
 
 BASE_URL = "https://api.openai.com/v1"
 API_KEY_ENV = "OPENAI_API_KEY"

@@ -1,4 +1,4 @@
-"""Errors that a person can act on: the fault, the expected input, the mend.
+"""Define the errors that a person can act on: what is wrong, what was expected, how to mend it.
 
 Every error that a user's input can cause derives from `ArgusError`. The command line prints its
 text and exits 2. Anything else that escapes is a bug.

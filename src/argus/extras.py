@@ -1,4 +1,8 @@
-"""Packages that the light core leaves out, and the extras that bring them."""
+"""Name the missing optional package, and the `pip` extra that installs it, when an import fails.
+
+`naming_extras` turns an ImportError into `MissingPackage`. The command line and `import argus` run
+inside it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Try machine, extras, model, documents, retriever and questions before a job (`argus doctor`)."""
+"""`argus doctor`: try machine, packages, model, documents, retriever, questions before a long job.
+
+`check_up`: the parts of a set-up -> a line each (ok, note, bad) with how to mend it, and exit code
+2 where something is bad. `argus init` runs the same `Trial` on the parts that a person names.
+"""
 
 from __future__ import annotations
 

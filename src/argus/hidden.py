@@ -1,6 +1,6 @@
-"""Secrets, which no message or file may show: keys, users and passwords in addresses.
+"""Hide API keys and passwords in every message and file that Argus writes.
 
-Whoever is given one remembers it here. Printed and stored text goes through `without_known`.
+Code that is given a secret calls `remember`. Printed and stored text goes through `without_known`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Parts that all clients of an HTTP endpoint share: addresses, keys, and when to try again.
+"""Send HTTP requests to an endpoint, and retry them as long as that can help.
 
-A client sends with `Service.post` and goes on with `persist`. It gets the body of an
-answer, a `Trouble` that may pass, or a `Refusal` that will not, for this request or for all.
+All HTTP clients share it: language models, embeddings, and retrievers at an address. A client sends
+with `Service.post` and goes on with `persist`. It gets the body of an answer, a `Trouble` that may
+pass, or a `Refusal` that will not, for this request or for all. `check_address` and `check_key`
+refuse bad options before.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""One progress bar for all long work: with ETA on a terminal, a line now and then in a log.
+"""Show the progress of long work: a bar with ETA on a terminal, a line now and then in a log.
 
-A log is the standard error of a command that is no terminal. A Python caller hears nothing there.
-For whoever runs Argus as a process and watches it: with `ARGUS_PROGRESS=lines` in the environment
-each step is a line of JSON on the standard error, terminal or not. With `quiet` a log has none.
+`with progress(...) as advance` is all that a job calls. A log is the standard error of a command
+that is no terminal. A Python caller sees nothing there. With `ARGUS_PROGRESS=lines` each step is a
+line of JSON, which `argus serve` reads from its jobs (`read_step`). With `quiet` there is none.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Begin a project: try the parts that a person named, and write them down for every command.
+"""`argus init`: ask three questions, and write the answers as an argus.toml for every command.
 
-`start_project` writes one file of settings, commented TOML with a table per command.
+`start_project`: the parts that a person named -> commented TOML with a table per command, the
+checks of these parts (`argus.health`), and the next command. `argus.cli.config` reads the file.
 """
 
 from __future__ import annotations

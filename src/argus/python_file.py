@@ -1,8 +1,10 @@
-"""Run a Python file that a user wrote, and yield the module that it defines.
+"""Run a Python file that a user wrote (`--retriever FILE.py:NAME` and the like), and load from it.
 
-The file runs as it is and may do whatever a program may. While the module is in use, imports find
-the neighbours of its file. Of two files in use at once, each gets its own neighbours for imports
-at the top of the file. An import inside a function finds those of the file opened last.
+`load_own`: `FILE.py:NAME` -> the object and a hash of its code. `call_own` calls it in the folder
+where user code was last. Retrievers, encoders, remedies and rules of your own go through here. The
+file may do whatever a program may. While the module is in use, imports find the neighbours of its
+file. Of two files in use at once, each gets its own neighbours for imports at the top of the file.
+An import inside a function finds those of the file opened last.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Record the runs of jobs, with one value of each figure per item, to compare them later.
+"""Record each run of a job in `OUT/history`: every figure, with its value per document or question.
 
-A run is a folder in `OUT/history`, written whole or not at all, and never changed. `TRACKED` names
-the figures of each job. Every value lies in 0..1 and more is better, so that one test and one
-direction serve all.
+`record_runs`: a folder of results -> `JobRun`s, each written whole or not at all and never changed.
+`argus gate` compares two of them. `TRACKED` names the figures of each job. Every value lies in 0..1
+and more is better, so that one test and one direction serve all.
 """
 
 from __future__ import annotations

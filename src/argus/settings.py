@@ -1,4 +1,4 @@
-"""Settings: declared once, on a config's field, from which all else about them comes.
+"""Declare each setting once, as a typed field that gives its option, TOML key, bound and help.
 
     @dataclass(frozen=True, kw_only=True)
     class ExposureConfig:
@@ -10,10 +10,10 @@
         def __post_init__(self) -> None:
             check_settings(self)
 
-From this field come the option `--k`, its bound, the key of a TOML file and the check. The line of
-the docstring is its help (`argus.cli.signatures`). Parameters of a job are settings likewise, by
-the section `Args:`. A type that many share has its help with it: `Annotated[int, Doc("...")]`. A
-field without help is for Python alone. Its bound is checked, too, and an error names the field.
+The line of the docstring is the help of `--k` (`argus.cli.signatures`). Parameters of a job are
+settings likewise, by the section `Args:`. A type that many share has its help with it:
+`Annotated[int, Doc("...")]`. A field without help is for Python alone. Its bound is checked, too,
+and an error names the field.
 """
 
 from __future__ import annotations

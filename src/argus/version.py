@@ -1,3 +1,3 @@
-"""The version of this package, where every room can read it."""
+"""Hold the version of this package, for modules that must not import `argus` itself."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""Characters that steer terminals and pages, as escapes that a reader sees.
+"""Escape characters in foreign text that would steer a terminal or a web page.
 
 Control characters steer terminals. Those that turn the direction of writing let a text stand in
 another order than it has. Halves of surrogate pairs cannot be written at all.
