@@ -1,4 +1,8 @@
-"""Find the n-gram index and the trained model in the folders of the jobs that made them."""
+"""Find the n-gram index and the trained model in folders that `argus research generative` wrote.
+
+A folder of the job, or the index or model folder inside it -> that inner folder, or an
+`InputError`.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""Turn documents into passages of tokens: `</s> title @@ text || query @@ || query @@`.
+"""Turn documents into token sequences for an n-gram index: title, text, then pseudo-queries.
 
-SEAL indexes title and text, MINDER adds pseudo-queries as its "stable" indexes hold them. The
-border stands in front, so that a title's n-gram `</s> title @@` lies inside its own passage.
-The published scripts repair Wikipedia's text (ftfy, "BULLET::::"). You must do this in the corpus.
+`tokenized`: documents and a tokenizer -> blocks of passages. A passage is written as `</s> title @@
+text || query @@ || query @@`. SEAL indexes title and text, MINDER adds pseudo-queries (questions
+that a passage may answer). The border `</s>` stands in front, so that a title's n-gram `</s> title
+@@` lies inside its own passage. `index.build` calls it. The published scripts also repair
+Wikipedia's text (ftfy, "BULLET::::"). You must do this in the corpus.
 """
 
 from __future__ import annotations

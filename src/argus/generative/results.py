@@ -1,8 +1,9 @@
-"""Write answers to disk as they come, so that a killed search resumes after the last whole one.
+"""Write the answers of a generative search to disk as they come, so that a killed search resumes.
 
-A JSONL file. Its first line names the search and its settings, and how the border between passages
-is written in the texts of n-grams. Each other line is one question with its hits. It is read by
-position, so no more than one answer is in memory.
+`AnswerFile` is a JSONL file. Its first line names the search and its settings, and how the border
+between passages is written. Each other line is one question with its hits, read by position, so
+that only one answer is in memory. `write_results`: all answers -> a run (`run.trec`) and DPR JSON.
+`search` calls both.
 """
 
 from __future__ import annotations

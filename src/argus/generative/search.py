@@ -1,4 +1,9 @@
-"""`generative search`: rank passages for questions, each with the n-grams that found it."""
+"""`argus research generative search`: rank passages by n-grams that a language model writes.
+
+`search_ngrams`: an index, a model and a file of questions -> a run, DPR JSON and a report, resumed
+after a kill. `ask`: one question -> its passages with the n-grams in each. `searcher` does the
+work, `results` writes.
+"""
 
 from __future__ import annotations
 

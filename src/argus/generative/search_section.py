@@ -1,4 +1,7 @@
-"""The section of a generative search: passages found for each question, and their n-grams."""
+"""Build the report's section of a generative search: passages per question, and their n-grams.
+
+generative_search.parquet and the summary, which `search` writes -> tables for the page.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Search an n-gram index: write the keys of a question view by view, then rank passages."""
+"""Search by generation: a language model writes n-grams for a question, and they rank passages.
+
+`GenerativeSearcher.search`: questions -> `Answer`s. It writes the n-grams of each view (bodies,
+titles, pseudo-queries) by beam search under the index (`decode`), adds the question's own n-grams,
+scores them again and ranks (`evidence`). `search` runs it as a command, `failures.replay` repeats
+it.
+"""
 
 from __future__ import annotations
 

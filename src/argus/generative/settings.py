@@ -1,4 +1,9 @@
-"""Settings of an n-gram index, of the search in it, and of the weights that rank passages."""
+"""Declare the options of `argus research generative`: build, search, train, tune and analyse.
+
+One config per command, and those that they share: `Decoding` (how n-grams are written), `Scoring`
+(how they rank passages), `ExampleConfig` and `LearningConfig` (training). Defaults of the search
+are the published ones of SEAL and MINDER.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Map text to tokens and back: a tokenizer of `transformers`, and the three markers of a passage.
+"""Map text to tokens and back with a `transformers` tokenizer, which the index and the model share.
 
-A passage is stored as `</s> title @@ text || query @@` (SEAL's and MINDER's layout, the border in
+`open_vocabulary`: a folder -> `Vocabulary`. `train_vocabulary` trains a byte-level BPE instead. A
+passage is stored as `</s> title @@ text || query @@` (SEAL's and MINDER's layout, the border in
 front). The border is the tokenizer's end-of-sequence token. ` @@` and ` ||` are single tokens, as
 they are in BART's vocabulary. A tokenizer that lacks them is given them.
 """

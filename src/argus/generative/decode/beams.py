@@ -1,4 +1,8 @@
-"""Beam search over the n-grams of an index."""
+"""Write n-grams for questions by beam search, where only n-grams of the index are allowed.
+
+`beam_search`: a model, encoded questions and an index -> `Hypotheses` with log-probabilities.
+`own_search` calls a user's function instead. `searcher` uses them. `model` computes the logits.
+"""
 
 from __future__ import annotations
 

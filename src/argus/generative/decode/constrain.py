@@ -1,4 +1,8 @@
-"""The constraint for `generate()` of transformers: a logits processor over an n-gram index."""
+"""Constrain `generate()` of transformers to n-grams of an index (Python API).
+
+`CorpusConstraint` is a logits processor: tokens that the index does not have next get -inf. Argus'
+own search uses `beams` instead.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The language model: any seq2seq LM of `transformers`, one token at a time."""
+"""Run any sequence-to-sequence model of `transformers` token by token.
+
+`Seq2Seq.open`: a folder -> the model on a device. `encode`: token sequences -> `Sources`. `begin`:
+sources -> a `Decoder`, whose `advance` gives the logits of the next token. `beams` and `rescore`
+decode with it, and training begins from `load_network`.
+"""
 
 from __future__ import annotations
 

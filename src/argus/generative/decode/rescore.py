@@ -1,8 +1,9 @@
-"""Score keys with teacher forcing, in one pass over the tree of their beginnings.
+"""Score given n-grams by the model's probability, without search (teacher forcing).
 
-Keys of one question share beginnings, above all those of a beam search, which keeps every partial
-hypothesis. So their tokens are read as a tree, level by level with the decoder's cache, and each
-beginning is run once, whatever goes on from it.
+`score_all`: encoded questions, each with its n-grams -> log P(n-gram | question). N-grams of one
+question share beginnings, above all those of a beam search, which keeps every partial hypothesis.
+So they are read as a tree, level by level with the decoder's cache, and each beginning is run once.
+`searcher` scores all keys of a question so.
 """
 
 from __future__ import annotations

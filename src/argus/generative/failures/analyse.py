@@ -1,4 +1,10 @@
-"""`generative analyse`: explain why correct passages do not come first."""
+"""`argus research generative analyse`: explain why a generative search fails, by question.
+
+`analyse_failures`: outputs of one or two systems -> figures and modes of failure per question,
+tables per system, and a report. The steps: `outputs` and `reading` (records), `measuring`
+(figures), `replay` and `judging` (optional), `diagnosis` and `tables`, `report`. docs/autopsy.md
+defines all.
+"""
 
 from __future__ import annotations
 

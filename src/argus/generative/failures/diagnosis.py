@@ -1,4 +1,9 @@
-"""Diagnose questions: modes of failure with evidence, and how often they hold in a system."""
+"""Assign modes of failure to questions, with evidence, and summarise how often each holds.
+
+`diagnosed`: rows of figures (`measures`) -> a `System` with `Finding`s by the thresholds of
+taxonomy.toml (thesis, §4). `system_summary`: one system -> its figures. `comparison`: two ->
+differences question by question. `analyse` calls them.
+"""
 
 from __future__ import annotations
 

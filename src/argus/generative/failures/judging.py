@@ -1,6 +1,8 @@
-"""Ask a language model whether passages that nobody annotated answer their questions.
+"""Ask a language model whether unannotated passages answer their questions (`analyse --llm`).
 
-Part of `generative analyse --llm`. Every answer is kept in the ledger as it comes.
+`candidates`: a question -> passages of its top k that hold an answer and are not annotated.
+`judge_passages`: those -> YES, PARTIAL or NO, each kept in a ledger as it comes, so that none is
+paid for twice. `estimate_judging` tells the cost before.
 """
 
 from __future__ import annotations

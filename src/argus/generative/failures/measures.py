@@ -1,6 +1,9 @@
-"""Measure one question: its row of failures.parquet. Figures are defined in docs/autopsy.md.
+"""Measure one question of a generative search from its output alone: one row of failures.parquet.
 
-A function per group of columns returns those that apply. The others are None.
+`measure`: a `Case` (question, passages, n-grams) -> a row: hits, answers, weights of titles and
+pseudo-queries, n-grams of right and wrong passages. `COLUMNS` lists all, and docs/autopsy.md
+defines them. A function per group of columns returns those that apply. The others are None.
+`measuring` calls it for all questions, and adds those that need the index.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Measure all questions of an output, one at a time, on all cores.
+"""Measure all questions of a generative search on all cores, by its output and by the index.
 
-The record of a question is read, measured and dropped: a row of figures stays. Records go
-to the workers as bytes, so that parsing is shared out, too.
+`measure_output`: an `Output` -> rows of figures, with problems counted. The record of a question is
+read, measured and dropped. Records go to the workers as bytes, so that parsing is shared out, too.
+`indexed` measures one question against the n-gram index: coverage of its words, answers cut by
+passages. `analyse` calls it, `measures` has the other figures.
 """
 
 from __future__ import annotations

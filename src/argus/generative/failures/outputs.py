@@ -1,7 +1,7 @@
-"""Read the results of one or two systems for the analysis of failures, a JSON object per question.
+"""Open the results of one or two search systems for the analysis of failures.
 
-Each holds a question, its answers and the passages that came back, as in DPR. It is read from such
-a file, or made of a run and the texts of its corpus.
+`open_outputs`: files of DPR JSON, or runs with their corpus -> `Output`s, with one record per
+question: the question, its answers and the passages that came back. `reading` parses a record.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Parse records of an output file, DPR JSON as SEAL, MINDER and Argus write it, into cases."""
+"""Parse one record of a search's output (DPR JSON of SEAL, MINDER or Argus) into a `Case`.
+
+`read_case`: bytes -> a question with its passages, their n-grams and the right passages. Troubles
+are counted in `Problems`, with the first example of each. `outputs` finds the records, `measures`
+takes the cases.
+"""
 
 from __future__ import annotations
 

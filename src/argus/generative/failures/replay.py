@@ -1,4 +1,9 @@
-"""Repeat a search to measure losses of the beam: false pruning, and rankings without some keys."""
+"""Repeat a generative search to measure its losses: right n-grams that the beam search pruned.
+
+`replay_output`: measured rows, an index and a model -> more columns in these rows, and the pruned
+n-grams: the beam search did not write them although they would have weighed much. It also ranks
+without titles, pseudo-queries or single tokens. `analyse --replay` calls it.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Build the report's section on failures of generative retrieval, from summary and tables.
+"""Build the report's section on failures of generative retrieval, from the summary and its tables.
 
 It holds the frequent modes of failure, all tables of numbers with the systems side by side, and the
-list of questions.
+list of questions. `tables` and `diagnosis` make these figures.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Make the tables of one system: the thesis' (named by their number, t04_), and those Argus adds.
+"""Make the tables of one system from its rows of figures: those of the thesis (t04_...) and more.
 
-tables.toml declares them: section, inputs, and words on the page. `figures` makes them of the rows
-of failures.parquet, as plain JSON: numbers of 8 significant digits, None if a figure does not
-apply.
+`figures`: the rows of failures.parquet -> plain JSON, numbers of 8 significant digits, None if a
+figure does not apply. `diagnosis` and `analyse` call it, and `report` shows it. tables.toml
+declares the tables: section, inputs, and words on the page.
 
     {"questions": rows, "judged": rows with judgements, "k": k,
      SECTION: {TABLE: table, ...}, ...}

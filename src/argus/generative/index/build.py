@@ -1,4 +1,8 @@
-"""Build an n-gram index in a folder, segment by segment, and compare a corpus with one."""
+"""Build an n-gram index in a folder, segment by segment, or check a corpus against one.
+
+`build_index`: documents and a tokenizer -> `NgramIndex`. A killed build goes on after the last
+whole segment. `job` is the command, `segment` makes one suffix array.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`generative build`: build the n-gram index of a corpus."""
+"""`argus research generative build`: index every n-gram of a corpus.
+
+`build_ngrams`: a corpus, a tokenizer or its size, pseudo-queries if there are -> a folder with the
+index. `build` does the work, and `argus research generative train` or `search` comes next.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,12 @@
-"""Compiled kernels over one segment: rows of a suffix array that begin with an n-gram.
+"""Search a suffix array in compiled code: which of its rows begin with an n-gram.
+
+`segment` and `ngram_index` call these functions on one segment.
 
 Arguments, alike in all: `text`, (N + 1,): the tokens, one closing border at the end. `suffixes`,
 (N,): starts of the suffixes in their order, the closing border's left out. `first`, (V + 1,): where
-each token's rows begin. `lists`: for tokens with many rows, their continuations, as (`pointers`,
-(V + 1,), `tokens`, `begins`: the first row of each continuation). A range of rows is half open.
-An empty one is (0, 0).
+each token's rows begin. `lists`: for tokens with many rows, their continuations, as (`pointers`, (V
++ 1,), `tokens`, `begins`: the first row of each continuation). A range of rows is half open. An
+empty one is (0, 0).
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Count, find and continue n-grams: an n-gram index, opened from its segments."""
+"""Count, find and continue n-grams in a corpus, through suffix arrays that are mapped from disk.
+
+`NgramIndex.open`: a folder -> the index. `counts`: n-grams -> occurrences. `next_tokens`: n-grams
+-> the tokens that may follow, which constrains decoding (`decode`). `occurrences` and `documents`:
+n-grams -> the passages that hold them (`evidence`). `build` makes it of `segment`s.
+"""
 
 from __future__ import annotations
 

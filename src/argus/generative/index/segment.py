@@ -1,7 +1,7 @@
-"""One segment of an n-gram index: passages and their suffix array, as plain arrays in a folder.
+"""Build one segment of an n-gram index: passages and their suffix array, as arrays in a folder.
 
-Everything is memory-mapped, and processes share the pages. Layout, for N tokens (borders in front
-counted, the closing one not), D passages, V token ids:
+`make_segment`: passages -> `Segment`, by induced sorting. Processes share the mapped pages. Layout,
+for N tokens (borders in front counted, the closing one not), D passages, V token ids:
 
 * `text` (N + 1,) uint16 or uint32. `suffixes` (N,) int32. `first` (V + 1,) int64.
 * `list_pointers` (V + 1,), `list_tokens`, `list_begins`: continuations of tokens with at least

@@ -1,6 +1,10 @@
-"""Make training examples: n-grams of the passages that answer a question, titles, pseudo-queries.
+"""Make training examples from a corpus: a question or title in, an n-gram of its passage out.
 
-Targets are drawn where a passage is similar to its question. `seq2seq_task` makes tensors of them.
+`build_examples`: documents, questions with right passages, pseudo-queries -> `TrainingSet`, whose
+texts are drawn anew in every epoch. Spans are drawn where a passage is similar to its question
+(SEAL). `seq2seq_task` makes tensors and the loss of them for `argus.training`. `job` learns from
+them, and `tune` from some beside its rankings (`ranking`). `write_held_out` keeps titles for a
+test.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""`generative train`: train a model to write the n-grams of a corpus."""
+"""`argus research generative train`: train a seq2seq model to write the n-grams of a corpus.
+
+`train_generative`: a corpus, its n-gram index, questions if there are -> a folder with the model
+and losses.parquet. `examples` makes the data, `model` the network, `argus.training` runs the loop.
+`tune` goes on with such a model.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Make, open and save the network that is trained, with the tokenizer's markers."""
+"""Create, load and save the network that is trained to write n-grams, with its tokenizer.
+
+`new_network`: a vocabulary and a size -> a small MBart whose first weights can copy the question
+(`lay_out`). `open_network` loads a pretrained one instead. `job` and `tune` save it.
+"""
 
 from __future__ import annotations
 

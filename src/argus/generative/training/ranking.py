@@ -1,4 +1,10 @@
-"""Rankings of judged questions with their keys, and the pairs of passages that are learnt from."""
+"""Prepare learning to rank: search judged questions, and pair right passages with wrong ones.
+
+`rank_questions`: questions and a searcher -> the model's present rankings, split into those to
+learn from and to validate with. `rank_task`: the margin loss of LTRGR between a right and a wrong
+passage, through the weights of their n-grams, which `key_weights` computes as `evidence` does,
+differentiably. `tune` calls both.
+"""
 
 from __future__ import annotations
 

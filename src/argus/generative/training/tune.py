@@ -1,4 +1,8 @@
-"""`generative tune`: learn to rank the right passages of judged questions first."""
+"""`argus research generative tune`: teach a trained model to rank right passages first (LTRGR).
+
+`tune_generative`: a corpus, its index, judged questions and a model -> a tuned model, with the mean
+reciprocal rank of right passages before and after. `ranking` makes the examples and the loss.
+"""
 
 from __future__ import annotations
 
