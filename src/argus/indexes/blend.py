@@ -1,14 +1,15 @@
-"""Settings of a search: the weight λ, the blend of vectors, sentences and words, and remedies' own.
+"""Define the weights of an index's search: vectors of documents, sentences and scenarios, and BM25.
 
-Each document has a view of its own text, and perhaps a view per sentence and per scenario. Let s be
-the best score of its other views. A blend scores a document
+`argus tune apply blend` and other remedies write them into index.json as a `Recipe`. A document has
+a view (an indexed text with its vector) of its own text, and perhaps one per sentence and scenario.
+For a query q, a `Blend` scores document d
 
     v(q, d) = λ·s(q, d) + (1 - λ)·max(s(q, d), best sentence) - β·r(d).
 
-r(d), its hubness, is the mean of the ten highest cosines between d and sentences of other
-documents. It lowers documents that come up for every question. BM25 is mixed in by weighted min-max
-(`argus.indexes.fusion`). Scenarios are weighed against v without its last term, as equation 3 of
-SPIKE weighs them against s.
+s is the best cosine of its other views. r(d), its hubness, is the mean of the ten highest cosines
+between d and sentences of other documents. It lowers documents that come up for every question.
+Scenarios are weighed against v without its last term (SPIKE eq. 3). `argus.indexes.fold` computes
+the scores, and `argus.indexes.fusion` mixes BM25 in by weighted min-max.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Rank documents by exact score, whatever their rows are, with ties broken by row."""
+"""Rank documents for queries by exact vector scores, without an approximate index, ties by row.
+
+`search`: query and document vectors -> the k best rows. `known_item_search`: one wanted document
+per query -> its rank. Rows may be dense, sparse, or token vectors (MaxSim). `Groups` ranks parent
+documents by their best chunk. `argus check` asks documents for themselves with it. Documents with
+several indexed texts (views) are ranked in `argus.indexes.fold`.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Fold scores of views into one exact score per document, with ties broken by document id.
+"""Score each document by its best vector (max pooling), and rank documents exactly, ties by id.
 
-Views lie ordered by (document, view): those of document d are the columns
-`starts[d]:starts[d + 1]`. A document scores as its best view (max fold). With scenarios it scores
-`λ·s_doc + (1-λ)·max s_scenario` (SPIKE eq. 3), s_doc the best of its other views. A document
-without scenarios scores s_doc, so no document is lost for want of them. Under a blend, sentences
-are mixed into s_doc and hubness is subtracted (`argus.indexes.blend`).
+From scores of views (indexed texts, several per document) to one score per document: the step of a
+search between `argus.indexes.snapshot`, which holds the vectors, and the ranked result. The views
+of document d are the columns `starts[d]:starts[d + 1]`. With scenarios a document scores
+`λ·s_doc + (1-λ)·max s_scenario` (SPIKE eq. 3), where s_doc is the best of its other views. One
+without scenarios scores s_doc. `argus.indexes.blend` defines the weights of sentences and hubness.
 
 Float32 products round. Documents within the rounding bound of a place in the result are compared
 again in float64: equal vectors tie wherever they lie, and neither the number of queries nor their

@@ -1,9 +1,9 @@
-"""Fuse rankings: scaled scores or reciprocal ranks, named, ties by document id.
+"""Fuse the rankings of vector search and BM25: weighted min-max, reciprocal ranks, or DBSF.
 
-Vectors and BM25 with scores scaled to 0..1 and weighed are the default. In the search of an index
-the weight follows the question (`question_weights`). No fixed fusion is safe: each of `RIVALS`
-gains on some collections and loses on others (docs/results/blend.md). A document that one run lacks
-was not found by that retriever and gets nothing from it.
+From runs (query -> document -> score) to one run of the k best documents, ties by document id.
+`argus.indexes.retriever` calls it in a hybrid search, where the weight of BM25 follows the question
+(`question_weights`). A document that one run lacks gets nothing from it. No fixed fusion is safe:
+each of `RIVALS` gains on some collections and loses on others (docs/results/blend.md).
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""Parse the name of an index, PATH@STATE, and read and write its `index.json`.
+"""Parse the name of an index, PATH@STATE, and read and write its settings file `index.json`.
 
-No vector is loaded.
+A state is the index before or after a remedy. `index.json` names the encoder of the vectors and the
+search settings, so every command that opens an index reads it first. No vector is loaded. The
+vectors lie in the table of `argus.indexes.views`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Build an index from a corpus, add and delete documents, free its disk space."""
+"""Build an index from a corpus, add and delete documents, free disk space (`argus index ...`).
+
+From documents and an encoder, or a .npy file of your own vectors, to the folder of an index with
+one vector per document. `argus.indexes.views` stores it and `argus.indexes.retriever` searches it.
+Remedies (`argus tune apply ...`) add further texts per document later.
+"""
 
 from __future__ import annotations
 

@@ -1,15 +1,14 @@
-"""Rank texts by BM25: exact scores, ties by id.
+"""Rank texts by BM25 as Lucene computes it (k1 = 1.5, b = 0.75): exact scores, ties by id.
 
-Robertson's BM25 as Lucene computes it, k1 = 1.5, b = 0.75. Every word of a text is indexed. Stop
+`LexicalIndex`: ids and texts -> a saved index, then query texts -> ranked ids. It is the word half
+of a hybrid search and finds passages in knowledge bases. Every word of a text is indexed. Stop
 words are left out of a query unless it has no other word ("The Who", "It" stay findable), which
-keeps long questions fast and changes hardly any score, since such words occur nearly everywhere.
-Words are not stemmed where surface forms of names must match as they are. Where BM25 is fused with
-vectors they are.
+keeps long questions fast and changes hardly any score. Words are stemmed where BM25 is fused with
+vectors, and not where surface forms of names must match as they are.
 
 Postings are three arrays by word (a CSC matrix of texts x words): scores, texts, and where each
-word's begin. They are built from batches of texts, in about the memory of the result: a posting (a
-word of a text) takes 5 bytes while texts are read, 13 at the peak, 8 in the end. The scores are
-those of bm25s to the last bit.
+word's begin. They are built from batches of texts: a posting takes 5 bytes while texts are read,
+13 at the peak, 8 in the end. The scores are those of bm25s to the last bit.
 """
 
 from __future__ import annotations

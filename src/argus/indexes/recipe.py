@@ -1,9 +1,10 @@
-"""Search settings that remedies put into an index, with their numbers: blend, correction, λ.
+"""Read and apply the search settings that remedies wrote into an index: blend, query correction, λ.
 
-`index.json` names them. Their numbers lie in `remedies/ID/`. Of several remedies the latest of each
-kind counts. A correction moves the query side, `q' = unit(q + α·U Wᵀ q)`, at low rank: documents
-stay as they are, so an index, a store or another program can search with corrected queries. It
-costs 2·rank·dim multiplications per query.
+index.json names them, and their numbers lie in `remedies/ID/`. `ActiveRecipe` holds those that
+count when an index is searched: the latest of each kind. A correction moves the query vector,
+`q' = unit(q + α·U Wᵀ q)`, at low rank and a cost of 2·rank·dim multiplications. Documents stay as
+they are, so an index, a vector store or another program can search with corrected queries.
+`argus.indexes.blend` defines the weights, and `argus tune apply` computes the numbers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Search one state of an index: queries in, a run or answers with their texts out."""
+"""Search an index by vectors, or by vectors and BM25 fused, and return documents with their texts.
+
+`IndexRetriever`: queries -> a run (query -> document -> score). `search_index`: one question -> the
+k best documents, each with its text and the text that matched. `argus explain`, `argus evaluate`
+and `argus serve` search through it. Vectors are compared in `argus.indexes.snapshot`, words in
+`argus.indexes.lexical`, and both are joined in `argus.indexes.fusion`.
+"""
 
 from __future__ import annotations
 

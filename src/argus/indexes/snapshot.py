@@ -1,4 +1,9 @@
-"""Hold one state of an index in memory and search it exactly, whatever views documents have."""
+"""Hold one state of an index in memory, several vectors per document, and search it exactly.
+
+`argus.indexes.views` reads a `Snapshot` from disk. It takes query vectors and returns ranked
+documents, scores, or the ranks of wanted documents. Each row is a view: one indexed text of a
+document with its vector. `argus.indexes.fold` turns the scores of rows into those of documents.
+"""
 
 from __future__ import annotations
 
