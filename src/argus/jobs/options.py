@@ -1,4 +1,9 @@
-"""Parameters that several jobs share, each with its option and line of help."""
+"""Declare the parameters that several jobs share, each with its command-line option and help line.
+
+A job is the Python function behind a command. It annotates its arguments with these types, such as
+`o.Corpus` for --corpus, and `argus.cli.signatures` makes the command's options from them. Settings
+of one capability stand in its own config.py.
+"""
 
 from __future__ import annotations
 

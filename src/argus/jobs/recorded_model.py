@@ -1,4 +1,9 @@
-"""The answers of a language model and their cost, for a job that must have every answer."""
+"""Wrap a language model so that a job can report its answers, its failures and their cost.
+
+`RecordedModel` passes prompts on and remembers each outcome. Its summary goes into summary.json of
+jobs such as `research scenarios write` and `traffic judge`. `require_answers` stops a job that must
+have every answer. `argus.llm` asks the model and keeps the answers on disk.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The result of every job: a few lines at the prompt and in a notebook, tables as data frames."""
+"""Define the result that every job returns: lines to print, a notebook view, tables as data frames.
+
+`Result` is the base class of `AuditResult`, `EvaluationResult` and the others. A job's command
+prints its `headline`. `to_pandas` and `to_polars` read the Parquet tables of its folder.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Parts that all jobs share: an output folder, an encoder, its store, a record, resumed parts."""
+"""Provide the parts that all jobs share: output folder, encoder, vector cache, manifest, resuming.
+
+`Record` notes inputs, settings and times of a job for manifest.json. `open_encoder` opens the
+encoder with the cache of its vectors. `read_documents` reads a corpus, and `check_folder` refuses
+to delete inputs. `Parts` keeps finished parts of a long computation, so that a killed job resumes.
+"""
 
 from __future__ import annotations
 
