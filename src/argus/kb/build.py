@@ -1,4 +1,10 @@
-"""Build a knowledge base: read, align, finish, index the words, report."""
+"""Build a knowledge base from dumps, triples, rows or pages (`argus research kb build`).
+
+Out comes a folder of entities and relations that every command takes as --corpus or --kb
+(docs/knowledge.md). The steps: read the source into raw tables (`argus.kb.reading`), align pages
+with items and write entities and relations (`argus.knowledge.alignment`), index the words of all
+paragraphs by BM25, and write the report.
+"""
 
 from __future__ import annotations
 

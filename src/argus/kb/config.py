@@ -1,4 +1,9 @@
-"""Settings and sources of a knowledge base."""
+"""Declare the sources and settings of `argus research kb build`, and open the one source given.
+
+`KbSources` holds the options that name it: dumps of Wikipedia or Wikidata, triples, rows, or a
+folder of pages. Dumps are read by `argus.kb.reading`. The others write their own tables
+(`argus.knowledge.triples`, `argus.knowledge.pages`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Read a source into raw tables, in parts that a killed build goes on with."""
+"""Read the source of a knowledge base into raw tables, in parts from which a killed build resumes.
+
+The first step of `argus research kb build`. Dumps are read block by block, in several processes,
+into `work/TABLE/000012.parquet`. `argus.knowledge.blocks` cuts the blocks, `argus.knowledge.dumps`
+parses them, and `argus.knowledge.alignment` reads the tables next.
+"""
 
 from __future__ import annotations
 
