@@ -1,8 +1,9 @@
-"""Make one of pages and items: entities, relations, aliases, redirects (docs/dumps.md).
+"""Merge Wikipedia pages and Wikidata items into entities with relations, aliases and redirects.
 
-Two steps over tables on disk, by a database that holds no more in memory than it is allowed:
-`align` turns the tables of dumps into raw tables, `finish` turns raw tables, of dumps or of any
-other source, into those of a knowledge base.
+The second step of `argus research kb build`, after `argus.kb.reading`, over tables on disk
+(docs/dumps.md). `align` turns the tables of dumps into raw tables. `finish` turns raw tables, of
+dumps or of any other source, into those of a knowledge base. DuckDB does the joins and holds no
+more in memory than it is allowed.
 """
 
 from __future__ import annotations

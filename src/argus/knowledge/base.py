@@ -1,4 +1,9 @@
-"""Entities and the knowledge base that holds them with their relations."""
+"""Define an entity with its paragraph, and a knowledge base: entities and their relations.
+
+`argus.knowledge.load` makes a `KnowledgeBase` from a file, a corpus or a built knowledge base.
+`argus research audit` and `probe predict` read it. The relations are a graph over the positions of
+the entities (`argus.knowledge.relations`).
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Read a dump, plain or compressed with bz2 or gz, in blocks of whole pages or lines.
+"""Split a dump (plain, bz2 or gz) into blocks of whole pages or lines, for workers to parse.
 
-One process reads the file from its beginning and hands the blocks to workers. On a machine of
-several cores rapidgzip decompresses in parallel. The standard library does it elsewhere, and takes
-over where rapidgzip stops at something, because it tells damage from an end.
+Used by `argus.kb.reading`. One process reads the file from its beginning and hands the blocks on.
+On a machine of several cores rapidgzip decompresses in parallel. The standard library does it
+elsewhere, and takes over where rapidgzip stops at something, because it tells damage from an end.
+`argus.knowledge.dumps` parses the blocks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Read pages of a MediaWiki XML dump and items of a Wikidata JSON dump into tables."""
+"""Parse pages of a MediaWiki XML dump and items of a Wikidata JSON dump into tables.
+
+`read_pages`: `<page>` elements -> titles, redirects, first paragraphs, links. `read_items`: JSON
+lines -> labels, aliases, statements. The workers of `argus.kb.reading` call them on the blocks of
+`argus.knowledge.blocks`. `argus.knowledge.wikitext` reads the text of a page.
+"""
 
 from __future__ import annotations
 

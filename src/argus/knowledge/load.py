@@ -1,4 +1,8 @@
-"""Read entities and relations from whatever source a person names."""
+"""Read entities and relations from a corpus, a knowledge base, or files of rows and triples.
+
+`read_knowledge` opens the sources of `argus research audit` and `probe predict`, and returns a
+`KnowledgeBase` (`argus.knowledge.base`) with entities ordered by id, and the files it came from.
+"""
 
 from __future__ import annotations
 

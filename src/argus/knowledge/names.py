@@ -1,4 +1,9 @@
-"""Find names in text: whole words, labels in their paragraphs, relations by exact mention."""
+"""Match names in text: whole words, the label of an entity in its paragraph, mentions as relations.
+
+The rules that all finders of mentions share, and the type `Mention`. `ground` finds the label of an
+entity in its own paragraph (ARGUS §B.1). `mention_relations` relates two entities if the paragraph
+of one names the other. Finders: `argus.knowledge.gazetteer` and `argus.knowledge.ner`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Mentions by a token classifier of `transformers`: the paper's way (ARGUS §5.1)."""
+"""Find mentions of entities in texts with a named-entity model of `transformers` (ARGUS §5.1).
+
+From texts to `Mention`s with exact spans but no entity ids. This is the paper's way, the option
+`--mentions ner` of `research diagnose` and `tune apply expand`. `argus.knowledge.gazetteer` finds
+mentions by a list of names instead.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Tables of pages, items and other sources: write them, and join and sort them in DuckDB."""
+"""Define the intermediate tables of a knowledge base build, write them, and query them with DuckDB.
+
+Sources (`argus.knowledge.pages`, `argus.knowledge.triples`) write entities, relations and aliases
+through `RawWriter`, as Parquet under `work/raw`. `argus.knowledge.alignment` joins and sorts the
+tables through `Database`, which spills to disk.
+"""
 
 from __future__ import annotations
 

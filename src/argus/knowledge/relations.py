@@ -1,4 +1,9 @@
-"""Relate entities: a graph from a triples file, links, or titles named in texts."""
+"""Build the graph of relations between entities, from index pairs or a file of triples.
+
+`read_relations`: TSV, CSV, Parquet or JSONL and an index of ids -> `RelationGraph`, sorted
+neighbour lists. `argus research audit` asks which related entities find each other. Relations by
+names in texts are made in `argus.knowledge.names`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Read a wiki's own settings from its dump, and say which article a link means."""
+"""Read a wiki's namespaces and language from its dump, and tell which article a link means.
+
+`read_site`: the head of a dump -> `Site`. `title_of`: a link's target -> the title of the article,
+None for files, categories and other wikis. `argus.knowledge.dumps` and `argus.knowledge.wikitext`
+use it while `argus research kb build` parses pages.
+"""
 
 from __future__ import annotations
 

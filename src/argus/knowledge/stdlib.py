@@ -1,4 +1,9 @@
-"""Make a sample corpus and its relations of Python's standard library."""
+"""Make the sample corpus of `argus demo` from the docstrings of Python's standard library.
+
+Entities are modules, classes, functions and methods, and those that belong together are related.
+The judged questions, scenarios and deprecations that ship with Argus are read here, too.
+`write_sample_corpus` writes it all as a BEIR folder.
+"""
 
 from __future__ import annotations
 

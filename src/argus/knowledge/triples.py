@@ -1,4 +1,8 @@
-"""Read rows of entities, and triples with labels, as entities and relations."""
+"""Read entities and relations from files of rows (JSONL, CSV, ...) or of triples (N-Triples, TSV).
+
+The sources `--entities` and `--triples` of `argus research kb build`. They write raw tables
+(`argus.knowledge.raw`), which `argus.knowledge.alignment` turns into a knowledge base.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Read the first paragraph of prose and the links of a page's wikitext."""
+"""Extract the first paragraph of prose and the links from the wikitext of a Wikipedia page.
+
+`paragraph_of`: wikitext -> one line of plain text, with templates rendered by rules per language
+and without references, tables and boxes. `link_targets`: wikitext -> titles of articles. Called for
+every page by `argus.knowledge.dumps`.
+"""
 
 from __future__ import annotations
 
