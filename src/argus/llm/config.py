@@ -1,4 +1,9 @@
-"""Configure a language model, at an endpoint or on this machine, in Python and by options."""
+"""Configure a language model at an endpoint or on this machine, in Python and as command options.
+
+`ChatConfig` is an OpenAI-compatible endpoint (`argus.llm.openai`), `LocalConfig` a model that
+`transformers` runs (`argus.llm.local`). `ModelOptions` are the options --model, --base-url and
+others of each command that may ask one.
+"""
 
 from __future__ import annotations
 

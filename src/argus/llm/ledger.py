@@ -1,8 +1,9 @@
-"""Keep prompts and answers in one SQLite file that a person can read.
+"""Keep the answers of language models in an SQLite file (the ledger): none is paid for twice.
 
-Each answer is its own transaction: a run killed at any moment loses only the requests under way.
-One ledger serves many threads, and processes that run beside each other. It holds answers and the
-beginning of each prompt, and never a key or an address.
+`argus.llm.model` looks a prompt up here before it asks. Each answer is its own transaction: a run
+killed at any moment loses only the requests under way. One ledger serves many threads, and
+processes that run beside each other. It holds answers and the beginning of each prompt, and never a
+key or an address.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Ask a language model what its ledger does not answer yet, and estimate the cost beforehand.
+"""Ask a language model the prompts that its ledger cannot answer yet, and estimate the cost before.
 
-The ledger keeps the answers of earlier calls. From `Prompt`s come `Outcome`s, in the same order.
-`LedgerModel` is the base class of models at an endpoint and on this machine. Answers are read here,
-too: a chat completion's body, validated objects, LaTeX in JSON.
+Every job that asks a model comes through here: from `Prompt`s to `Outcome`s, in the same order.
+`LedgerModel` is the base class of models at an endpoint (`argus.llm.openai`) and on this machine
+(`argus.llm.local`). The ledger keeps earlier answers. Answers are parsed here, too: the body of a
+chat completion, JSON objects of a schema, LaTeX in JSON.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Ask prompts of any OpenAI-compatible chat endpoint: OpenAI, vLLM, Ollama, LiteLLM, ..."""
+"""Ask prompts of an OpenAI-compatible chat endpoint: OpenAI, vLLM, Ollama, LiteLLM, ...
+
+`OpenAIModel`: prompts -> outcomes, several at once, within a rate and a budget. Answers go into the
+ledger as they come. `argus.llm.model` defines prompts and outcomes and parses the answers.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""Find, load and prompt a causal language model of a folder, with or without a LoRA adapter.
+"""Find and load a causal language model, with or without a LoRA adapter, and tokenize its prompts.
 
-An adapter goes only on the model that it was trained on top of. The tokenizer's chat template makes
-the tokens of a prompt, and the token that ends an answer.
+Used to answer (`argus.llm.local`), to fine-tune (`research scenarios distill`) and to search by
+generated n-grams (`research generative`). An adapter goes only on the model that it was trained on
+top of. The tokenizer's chat template makes the tokens of a prompt, and the token that ends an
+answer.
 """
 
 from __future__ import annotations
