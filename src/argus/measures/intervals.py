@@ -1,4 +1,9 @@
-"""95% intervals of proportions, of AUC and of Spearman's rho; Krippendorff's alpha of raters."""
+"""Compute 95% intervals of proportions, AUC and Spearman's rho, and Krippendorff's alpha.
+
+Pure functions from arrays to numbers, for all reports: Wilson and Newcombe for shares, DeLong for
+the AUC, the bootstrap for rho. Differences of two systems are tested in
+`argus.measures.significance`.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""Score a run against judgements, by ir-measures, and tell what questions and documents share.
+"""Score rankings against relevance judgements (nDCG, recall, ...), by ir-measures.
 
-Coverage counts the documents that have a remedy. The association is that of ARGUS' Table 4.
-Implicit questions share no word with the title of a relevant document. Digits are words ("747").
-Scripts without spaces are compared by pairs of characters.
+`evaluate`: run and judgements -> each measure, per query and in the mean, for `argus evaluate`
+and remedies. Three further figures of an evaluation are here. `cover` counts the
+relevant documents that have a remedy. `rps_association` compares the reachability (RPS) of found
+and missed documents (ARGUS Table 4). `is_implicit` is true for a question that shares no word with
+the title of a relevant document.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Compare two systems on the same queries: paired test, bootstrap interval, harmed queries.
 
-The interval is the bootstrap's percentile interval, widened for few observations (Hesterberg, 2015,
-"expanded percentile"). Only queries that changed count as observations. BCa intervals were tried:
-if few queries change, their bias and acceleration come from those few, and 95% intervals left out a
-true mean of zero in 12% of samples (3 of 100 queries changed), against the p-value beside them.
+`paired_difference`: two values per query -> mean difference, 95% interval, p-value, verdict, for
+`argus evaluate`, `argus gate` and every remedy. The interval is the bootstrap's percentile
+interval, widened for few observations (Hesterberg, 2015, "expanded percentile"). Only queries that
+changed count as observations. BCa intervals were tried: if few queries change, their bias and
+acceleration come from those few, and 95% intervals left out a true mean of zero in 12% of samples
+(3 of 100 queries changed), against the p-value beside them.
 """
 
 from __future__ import annotations

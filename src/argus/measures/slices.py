@@ -1,7 +1,9 @@
-"""Slice documents by a field of the payload, and compare a share between slices.
+"""Group documents by a metadata field and find the group with the worst share (slices).
 
-A slice is the items that have one value, or one range of values. Every share has its Wilson
-interval. The worst slice is the one whose interval is furthest on the wrong side of the whole's.
+From documents and trials (found or not) to one row per slice, with Wilson's interval, for the
+option --by of `argus check`, `evaluate` and `traffic audit`. A slice is the items that have one
+value, or one range of values. The worst slice is the one whose interval is furthest on the wrong
+side of the whole's.
 """
 
 from __future__ import annotations
