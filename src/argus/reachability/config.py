@@ -1,4 +1,7 @@
-"""Settings of a search of a store for its own records."""
+"""Declare the settings by which `argus check` asks a vector store for its own records.
+
+They are the depth k and the number of records. `argus.reachability.job` runs the check.
+"""
 
 from __future__ import annotations
 

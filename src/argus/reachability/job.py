@@ -1,8 +1,10 @@
-"""`argus check`: ask a vector store for its own records, and tell why some do not come back.
+"""`argus check`: search a vector store for each record by its own vector, and explain the misses.
 
-The store is read twice. `survey` reads its records and asks for them by their own vectors.
-`exact_ranks` then compares those that did not come back, and a sample for recall, with every record
-in float64. `reach` does both and writes the results. `headline` and `section` show them.
+The part of `argus check` for --store. Out: the share that comes back, and a cause for each miss in
+unreached.parquet: a broken vector, equal vectors, the approximate index, or a metric that does not
+fit the norms. The store is read twice. `survey` reads its records and searches for them.
+`exact_ranks` compares those that did not come back, and a sample for recall, with every record in
+float64. Documents are searched for by title and sentences in `argus.retrievability.exposure`.
 """
 
 from __future__ import annotations
