@@ -1,7 +1,9 @@
 """`argus tune apply blend`: mix sentences, a hub correction and BM25 into the search of an index.
 
-`blend_index` adds the parts as one remedy, measures each against the vectors alone and writes the
-receipt. `measure_rivals` compares fixed fusions with BM25. `headline` and `section` present it.
+`blend_index` adds the parts to the index as one remedy. With judged questions it measures each part
+against the vectors alone and writes a receipt. `measure_rivals` compares fixed fusions with BM25.
+The parts are made in `argus.remedies.blend_parts`. `argus.remedies.store_blend` writes them into a
+vector store instead.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Make the parts of a blend: sentence views, hubness and smoothed vectors of documents.
+"""Make the parts of a blend: a vector per sentence, a hubness per document, smoothed vectors.
 
-The parts depend on documents, their vectors and an encoder alone. An index (`argus.remedies.blend`)
-or a vector store (`argus.remedies.store_blend`) then holds them.
+`make_blend`: documents, their vectors and an encoder -> views (texts to index) and numbers, for an
+index (`argus.remedies.blend`) or a vector store (`argus.remedies.store_blend`). Hubness is how near
+a document lies to sentences of other documents. `argus.indexes.blend` has the formula of the score.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Settings of remedies: risk threshold, reference, expansion, synthesis and sentence views."""
+"""Declare the settings of remedies: risk threshold, knowledge base, mentions, sentences.
+
+They are the options of `argus research diagnose` and `tune apply expand`, `synthesize` and `blend`.
+A document is at risk if an entity in it has a predicted reachability (RPS) below the threshold τ.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""`research diagnose`: predict which entities of new documents are hard to reach (ARGUS §5.1, §D).
+"""`research diagnose`: predict which entities of new documents a search will hardly find (RPS).
 
-`diagnose_documents` finds the entities of documents, embeds every mention in its context and scores
-it with a probe. An entity of a document takes the least RPS of its occurrences (§D.2) and is at
-risk below τ. Nothing is indexed and no query is needed. `diagnose` is the job. `headline` and
-`section` present its summary.
+Nothing is indexed and no query is needed. `diagnose_documents` finds the entities of documents,
+embeds every mention in its context and predicts its RPS (Retrieval Probability Score) with a probe,
+a regression model (`argus.retrievability.probes`). An entity of a document takes the least RPS of
+its occurrences and is at risk below τ (ARGUS §5.1, §D.2). Out: diagnosis.parquet. The remedies
+`expand` and `synthesize` add texts for the entities at risk.
 """
 
 from __future__ import annotations

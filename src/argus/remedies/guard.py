@@ -1,10 +1,10 @@
-"""Accept insertions of short descriptions into a document, and nothing else (ARGUS §5.2 (2)).
+"""Check text that a language model wrote: accept short insertions into a document, nothing else.
 
-ARGUS Figure 8 has a language model insert descriptions of at most five words, between commas, right
-after the first mention of an entity, if the knowledge base supports them. A model may do otherwise,
-by mistake or because the document says so. So its text is never indexed. `examine` reads the
-insertions out of it, and `insert` puts them into the document itself. Every other text is rejected
-whole.
+`argus tune apply synthesize` asks a model to insert descriptions of at most five words, between
+commas, right after the first mention of an entity, if the knowledge base supports them (ARGUS
+Figure 8). A model may do otherwise, by mistake or because the document says so, so its text is
+never indexed. `examine` reads the insertions out of it, and `insert` puts them into the document
+itself. Every other text is rejected whole.
 
 A description must pass two checks. `is_wording` refuses everything that could hide, address or
 instruct: control, zero-width and bidirectional characters, disguised or struck-through letters,

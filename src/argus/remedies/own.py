@@ -1,9 +1,10 @@
-"""A remedy that a user wrote: a function of a file that gives documents further texts.
+"""Apply a remedy that a user wrote: a Python function that gives documents further texts to index.
 
     def remedy(documents):  # each with id, title and text
         return {document.id: [document.title] for document in documents}
 
-Each text becomes a view of its document, which then also comes back where that text is near.
+`argus tune try` and `research suite` run it. Each text becomes a view of its document, which then
+also comes back where that text is near.
 """
 
 from __future__ import annotations

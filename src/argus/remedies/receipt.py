@@ -1,8 +1,9 @@
 """Write the receipt of a repair: its gains, and the documents that lost places to it.
 
-Every document at risk, repaired or not, is searched for by its risk queries, the names of its
-entities at risk, in two states of the index: right before the remedy and right after it. Ranks are
-exact over all documents.
+The last step of `tune apply expand` and `synthesize`, after `argus.remedies.repair`. It searches
+for every document at risk by the names of its entities at risk, in two states of the index: right
+before the remedy and right after it. Ranks are exact over all documents. Out: receipt.parquet, the
+judged evaluation if there are judged questions, and a section of the report.
 """
 
 from __future__ import annotations

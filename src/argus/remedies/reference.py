@@ -1,4 +1,9 @@
-"""Read reference knowledge bases and look up passages on entities (ARGUS §5.2, §D.3 step 1)."""
+"""Read reference knowledge bases, and look up passages on an entity by its name or by BM25.
+
+`research diagnose` and `tune apply expand` and `synthesize` open everything that they ask of a
+knowledge base here: passages (`PassageLookup`, ARGUS §5.2, §D.3 step 1), the finder of mentions
+(`make_finder`), and the model that predicts reachability (`open_probe`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Result of a remedy of an index, and the judged evaluation before and after it."""
+"""Define the result of a remedy of an index, and evaluate the index before and after it.
+
+The base of the results of `tune apply expand`, `synthesize`, `blend`, `scenarios` and `adapt`.
+`evaluate_remedy` asks judged questions of both states of the index (`argus.evaluation`).
+"""
 
 from __future__ import annotations
 

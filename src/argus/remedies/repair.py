@@ -1,8 +1,9 @@
-"""Repair an index: diagnose its documents, make views for those at risk, and add the views.
+"""Repair an index: find its documents at risk, make further texts for them, and add these as views.
 
-`argus tune apply expand` and `argus tune apply synthesize` make different views and share the rest.
-`open_index` reads all that a repair needs, `diagnose_index` finds the entities at risk, and
-`apply_remedy` adds the views in one commit.
+The shared steps of `argus tune apply expand` and `synthesize`, which make different texts.
+`open_index` reads the inputs of a repair, `diagnose_index` finds the entities at risk
+(`argus.remedies.diagnosis`), and `apply_remedy` adds the views in one commit. Next,
+`argus.remedies.receipt` measures the gain.
 """
 
 from __future__ import annotations

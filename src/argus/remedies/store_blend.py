@@ -1,4 +1,9 @@
-"""`argus tune apply blend --store`: write a blend of a store's own documents beside them."""
+"""`argus tune apply blend --store`: write sentence vectors of a store's documents beside them.
+
+The records of the blend go into a second collection of the same vector database, through
+`argus.remedies.store_writing`. `argus.retrievers.blended` searches them. For an index of Argus's
+own the blend is `argus.remedies.blend`.
+"""
 
 from __future__ import annotations
 

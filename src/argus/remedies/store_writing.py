@@ -1,9 +1,10 @@
-"""Write an index and its remedies beside the documents of a store, and take them out exactly.
+"""Write an index's repaired vectors into a vector database beside its documents, and remove them.
 
-The records go into a collection of their own, `COLLECTION_argus`, or one that you name.
-`write_index` makes them of an index (`argus tune apply write`), `argus.remedies.store_blend` of the
-store's own documents. `deliver` writes those that are missing, searches for them by their own
-vectors and writes the receipt. `rollback_in_store` removes them.
+`argus tune apply write` (`write_index`), `tune list` and `tune undo` for --store. The records go
+into a collection of their own, `COLLECTION_argus`, or one that you name. `state_records` makes them
+of an index, `argus.remedies.store_blend` of the store's own documents. `deliver` writes those that
+are missing, searches for them by their own vectors and writes the receipt. `rollback_in_store`
+removes exactly these.
 """
 
 from __future__ import annotations

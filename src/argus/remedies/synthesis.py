@@ -2,8 +2,9 @@
 
 A synthesis (ARGUS §5.2 (2), §D.3) is the document itself with a description after first mentions of
 entities at risk. A language model proposes the descriptions (`synthesize_with_model`), or the
-knowledge base's own are used (`synthesize_from_descriptions`). Either way the guard decides on
-them, and text that a model wrote is never indexed.
+knowledge base's own are used (`synthesize_from_descriptions`). Either way `argus.remedies.guard`
+decides on them, and text that a model wrote is never indexed. `argus.remedies.repair` finds the
+entities and adds the texts.
 """
 
 from __future__ import annotations

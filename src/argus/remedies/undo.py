@@ -1,7 +1,7 @@
-"""List the remedies in an index and take one out exactly. Keep the notes that this needs.
+"""List the remedies in an index and take one out exactly (`argus tune list`, `argus tune undo`).
 
 Each remedy has a folder `remedies/ID` in the index. made.json says how its views came about, and
-rolled_back.json that they are gone.
+rolled_back.json that they are gone. Remedies in a vector store: `argus.remedies.store_writing`.
 """
 
 from __future__ import annotations
