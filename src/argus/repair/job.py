@@ -1,4 +1,10 @@
-"""`argus tune try`: try the remedies there are, keep the one that is proven to help."""
+"""`argus tune try`: try the remedies there are, keep the one that is proven to help.
+
+Index and judged questions (or information needs that are held out) -> a table of trials, and the
+best remedy added to the index if its gain is beyond chance and does no harm. With nothing to judge
+by, the default remedy `blend` is added. `argus.repair.trials` tries the remedies on a copy of the
+index and chooses.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Try remedies on a copy of an index, and choose the one that is proven to help.
 
-A candidate is one remedy or several together. `try_all` adds each to a copy, measures all questions
-and takes it out again. `choose` keeps the candidate of the highest nDCG@10 that gains more than
-chance without harm, and cross-validates that choice.
+The measuring half of `argus tune try`. A candidate is one remedy or several together. `try_all`
+adds each to a copy, measures all questions and takes it out again. `choose` keeps the candidate of
+the highest nDCG@10 that gains more than chance without harm, and cross-validates that choice.
+`argus.repair.job` then applies it to the index itself.
 """
 
 from __future__ import annotations
