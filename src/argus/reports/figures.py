@@ -1,4 +1,8 @@
-"""The report's figures, as plotly figure dictionaries (data and layout, no rendering here)."""
+"""Build the charts of a report as plotly figure dictionaries, from the numbers of a summary.
+
+Distributions, curves, a projection and a Lorenz curve, used by the sections of several commands.
+Nothing is drawn here. `argus.reports.svg` draws the dictionaries.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Render a folder of results as one HTML file that works offline."""
+"""Render a folder of results as one HTML file that works offline (`argus report FOLDER`).
+
+`write_report`: summary.json, manifest.json and tables -> FOLDER/report.html. Most jobs call it at
+their end. The sections are made by the jobs' own modules (`argus.reports.sections` lists them), and
+the charts are drawn in `argus.reports.svg`.
+"""
 
 from __future__ import annotations
 

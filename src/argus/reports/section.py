@@ -1,4 +1,8 @@
-"""The parts of a section of the report."""
+"""Define a section of the HTML report, and build its sortable tables.
+
+A job's `section(folder, summary)` returns a `Section`: named parts, which the template beside the
+job lays out. `argus.reports.html` renders it.
+"""
 
 from __future__ import annotations
 

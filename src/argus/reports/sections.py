@@ -1,8 +1,8 @@
-"""The report's sections in their order, where each is made, and the terms that it uses.
+"""List the sections of the HTML report in their order, the module of each, and the glossary.
 
-A section stands in the folder of its capability: a module with `section(folder, summary)`, and
-beside it a template of the module's name that lays out its parts. It is imported when a folder
-holds results of its job, so that this room knows no capability.
+`argus.reports.html` reads the list. A section stands in the folder of its capability: a module with
+`section(folder, summary)`, and beside it a template of the module's name that lays out its parts.
+It is imported when a folder holds results of its job, so that this room knows no capability.
 """
 
 from __future__ import annotations

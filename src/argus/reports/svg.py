@@ -1,7 +1,7 @@
-"""Draw a plotly figure dictionary, of the kinds that reports use, as one `<svg>` element.
+"""Draw a plotly figure dictionary as one `<svg>` element, without plotly and without a script.
 
-The element stands in the page as it is, without script or loading. `Scale` takes values to pixels
-along one axis, `svg` draws the whole.
+`svg`: a figure of `argus.reports.figures` -> an element that stands in the page of
+`argus.reports.html`. It draws bars, lines, points and heat maps. `Scale` maps values to pixels.
 """
 
 from __future__ import annotations
