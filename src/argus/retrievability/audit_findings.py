@@ -1,4 +1,9 @@
-"""Describe an audit: the table of entities, and the figures of its summary."""
+"""Summarise the scores of an entity audit: the table of entities, the figures, a 2D projection.
+
+Called by `argus.retrievability.audit`, after the ranking. From pair ranks and vectors to the rows
+of retrievability.parquet (state, band, who outranks the entity) and to the curves of the report.
+`project_bands` finds the two axes that separate low and high scores best (LDA).
+"""
 
 from __future__ import annotations
 

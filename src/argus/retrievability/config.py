@@ -1,4 +1,8 @@
-"""Settings of audits, exposures and fits of probes."""
+"""Declare the settings of entity audits, of document checks (exposure), and of fits of probes.
+
+The options of `argus research audit`, `argus check`, and `research probe fit`, in this order, with
+the defaults of k, of the number N of entities that compete, and of pooling.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""Exposure: how reachable documents are for a retriever, with no graph and no questions."""
+"""Measure how often a search brings each document back for its own title and sentences (exposure).
+
+The first part of `argus check`, and `research export`, which writes the same queries as a BEIR
+collection to run elsewhere. No relevance judgements are needed: each title, and each sentence taken
+out of its document, is a query (a probe) with one right answer. Out: a row per document and
+misses.parquet. The queries are made and counted in `argus.retrievability.exposure_findings`, and
+searched in `argus.retrievability.exposure_asking`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Ask the probes of an exposure: by vectors over all documents, of a retriever, or in a run."""
+"""Search with the titles and held-out sentences of documents, by vectors, a retriever, or a run.
+
+The searching step of `argus.retrievability.exposure` (`argus check`). A probe is a title or
+sentence used as a query. `search_probes` compares its vector with all documents. `ask_probes` asks
+a retriever, or reads the answers from a run made elsewhere. Both return the `Findings` of
+`argus.retrievability.exposure_findings`.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
-"""Make probes of documents, and count which documents come back for their own, and which never.
+"""Make queries from titles and held-out sentences, and count the documents that come back for them.
 
-Chunks may be folded to the documents they are of. A document counts by its best chunk, so that a
+The first and the last step of `argus.retrievability.exposure` (`argus check`). `make_probes`:
+documents -> probes, queries with one right answer. `Findings`: their ranks and top-k lists -> the
+documents that come back, the hubs, those never retrieved, and the concentration (Gini, Lorenz).
+Chunks may be folded to their parent documents: a document counts by its best chunk, so that a
 chunk's siblings are no rivals of it, and its rank is one among documents.
 """
 

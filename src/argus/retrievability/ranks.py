@@ -1,8 +1,10 @@
-"""The exact kernel: ranks of every related pair (x, t) among all neutrals of t.
+"""Rank every related pair of entities by vector similarity, exactly, among all unrelated entities.
 
-The paper draws N-1 neutrals per pair and looks whether x ranks in the top k (ARGUS §3.2). Argus
-counts all of them once: `above(x, t)` neutrals of t are closer to t than x is, out of `pool(t)`.
-Every RPS_{k,N} then follows by arithmetic (`argus.retrievability.rps`).
+The costly step of `research audit`: vectors and the graph of relations -> for each pair (x, t) how
+many entities unrelated to t (its neutrals) are closer to t than x is. The paper draws N-1 neutrals
+per pair and looks whether x ranks in the top k (ARGUS §3.2). Argus counts all of them once:
+`above(x, t)` out of `pool(t)`. Every RPS_{k,N} then follows by arithmetic
+(`argus.retrievability.rps`).
 
 How it is exact. Similarities to all candidates come from blocked float32 products, whose rounding
 depends on block shapes. A candidate within the rounding bound of x is therefore compared again in

@@ -1,7 +1,9 @@
-"""Retrieval Probability Score: from pair ranks to one score, interval and band per entity.
+"""Compute the Retrieval Probability Score of each entity from pair ranks, with interval and band.
 
-ARGUS §3.2: `RPS_k(x) = E_{t ~ Uniform(T_x)}[Hit_k(x, t)]`, the hit being x in the top k (inclusive)
-among x and N-1 neutrals of t. Here the hit is replaced by its exact probability.
+The arithmetic of `research audit`, after `argus.retrievability.ranks`. ARGUS §3.2:
+`RPS_k(x) = E_{t ~ Uniform(T_x)}[Hit_k(x, t)]`, the mean over the entities t related to x. The hit
+is that x stands in the top k (inclusive) among x and N-1 unrelated entities (neutrals) of t. Here
+the hit is replaced by its exact probability over all draws of neutrals.
 """
 
 from __future__ import annotations

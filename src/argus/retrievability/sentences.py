@@ -1,4 +1,8 @@
-"""Hold sentences out of documents, to ask for a document by text that it no longer holds."""
+"""Split documents into sentences, and take some out as queries for the rest of the document.
+
+`hold_out`: documents -> sentences, each with its document less that sentence. `argus check` asks
+for documents by them (`argus.retrievability.exposure`), and `tune apply blend` measures hubness.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Fit and store the models of probes: ridge, trees, networks, distilled (ARGUS §4.1, §C.1).
+"""Fit and store regression models from vectors to RPS: ridge, trees, networks, a distilled network.
 
-Fits return the very objects that are stored, so the measured model is the stored one. All take
-training vectors (n, dim) with their RPS (n,), and the same of the validation split, on whose RMSE
-XGBoost and networks stop early. They return a fitted model and its iterations.
+Called by `argus.retrievability.probes.fit` (ARGUS §4.1, §C.1). All fits take training vectors
+(n, dim) with their RPS (n,), and the same of the validation split, on whose RMSE XGBoost and
+networks stop early. They return a fitted model and its iterations. The model returned is the very
+object that is stored, so the measured model is the stored one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Predict the RPS of entities from their vectors alone: no relations, before indexing."""
+"""`research probe predict`: predict the RPS of entities from their vectors, before any indexing.
+
+Entities or documents and a fitted probe (a regression model) -> predicted.parquet. It needs no
+relations and no index. `argus.retrievability.probes.fit` trains the probe, and
+`argus.remedies.diagnosis` predicts for mentions in documents.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
-"""A fitted probe: predicted RPS for the vectors of one encoder, and silence beyond its region.
+"""Define a fitted RPS predictor (probe) for one encoder, save it, load it, and predict with it.
 
-On disk it is `probe.json` and numbers in files that hold only numbers, without pickle:
-`model.safetensors`, or `model.ubj` of XGBoost, and `domain.safetensors`. probe.json has their
-SHA-256, and is written last: a folder that has it is whole. Probes that
-come with Argus lie under `defaults/`, one folder per encoder and pooling.
+`Probe.predict`: vectors -> scores from 0 to 1, and no score (abstained) for vectors unlike those of
+its training (`ProbeDomain`). Used by `research probe predict` and `research diagnose`. On disk it
+is `probe.json` and files that hold only numbers, without pickle: `model.safetensors`, or
+`model.ubj` of XGBoost, and `domain.safetensors`. probe.json has their SHA-256, and is written last:
+a folder that has it is whole. Probes that come with Argus lie under `defaults/`, one folder per
+encoder and pooling.
 """
 
 from __future__ import annotations
