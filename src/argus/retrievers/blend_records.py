@@ -1,11 +1,10 @@
-"""Rank documents by the records of a blend in a vector store.
+"""Rank a vector store's documents by the best of their sentence vectors (the records of a blend).
 
-Each document has a record of its own vector and one per sentence, whose vector is the unit of
-λ·document + (1-λ)·sentence. A document scores the maximum of `cosine · scale - penalty` over its
-records.
-
-The store ranks records by cosine alone. So a search asks it for many more records than documents,
-and folds them.
+`argus tune apply blend --store` wrote them. Each document has a record of its own vector and one
+per sentence, whose vector is the unit of λ·document + (1-λ)·sentence. A document scores the maximum
+of `cosine · scale - penalty` over its records. The store ranks records by cosine alone, so
+`BlendRecords.search` asks it for many more records than documents, and keeps the best record of
+each. `argus.retrievers.blended` and `argus.retrievers.dense` search through it.
 """
 
 from __future__ import annotations

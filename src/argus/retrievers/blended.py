@@ -1,10 +1,11 @@
-"""Serve a blend in two lines, in the place of the retriever that was there.
+"""Serve a blend (vectors, sentences, BM25) in an application, in place of the retriever it had.
 
-retriever = argus.BlendedRetriever("qdrant:http://127.0.0.1:6333/docs_argus", "index/")
-documents = retriever.invoke("how do I reset it?")
+    retriever = argus.BlendedRetriever("qdrant:http://127.0.0.1:6333/docs_argus", "index/")
+    documents = retriever.invoke("how do I reset it?")
 
-`RecordRanking` ranks by the records of a blend in a store, `CandidateRanking` ranks the results of
-a user's own retriever anew. LangChain and LlamaIndex are imported when they are needed.
+The Python API after `argus tune apply blend`, with the methods of LangChain and LlamaIndex, which
+are imported when they are needed. `RecordRanking` ranks by the records of a blend in a vector store
+(`argus.retrievers.blend_records`). `CandidateRanking` reranks the results of your own retriever.
 """
 
 from __future__ import annotations

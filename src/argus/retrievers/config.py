@@ -1,4 +1,8 @@
-"""Settings of asking a retriever."""
+"""Declare the settings of asking a retriever: queries at once, pace, timeout, where ids stand.
+
+The options beside --retriever of `argus check`, `evaluate`, `explain` and others.
+`argus.retrievers.session` asks by them.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Ask a search endpoint over HTTP that a YAML file describes: a new engine needs no Python.
 
-`EndpointSpec` is the description, over a preset if it names one. `HttpRetriever` sends a request
-per query, and tries again where that may help.
+`EndpointSpec` is the description, over a preset if it names one: the request of a query, and where
+the ids stand in the answer. `HttpRetriever` sends a request per query, and tries again where that
+may help. `--retriever http:FILE.yaml` opens it (`argus.retrievers.opening`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Tell names of retrievers apart before anything is opened or imported."""
+"""Recognise the name of a retriever (index, store, HTTP file, Python file) before it is opened.
+
+`check_named` refuses a bad --retriever without an import or a connection.
+`argus.retrievers.opening` opens the named retriever.
+"""
 
 from __future__ import annotations
 

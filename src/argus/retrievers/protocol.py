@@ -1,4 +1,8 @@
-"""The interface every job speaks to: queries in, ranked ids out."""
+"""Define a retriever (queries in, ranked ids and scores out), its answers, and its errors.
+
+Every job that asks a retriever uses these types. Any retriever of `argus.retrievers.opening` is
+one, and so is an index (`argus.indexes.retriever`).
+"""
 
 from __future__ import annotations
 

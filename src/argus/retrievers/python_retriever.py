@@ -1,9 +1,10 @@
-"""Ask an object, class or function that retrieves, whichever library it is written for.
+"""Call a Python object, class or function that retrieves, whichever library it is written for.
 
-No library is imported. The names of an object's methods and of their parameters tell how to call
-it: LangChain retrievers (`invoke`) and vector stores (`similarity_search_with_score`), LlamaIndex
-(`retrieve`), Haystack (`run`), txtai (`search`), CAR's scorer (`retrieve(query, corpus, k)`), Argus
-(`search(queries, k)`) and plain functions, async or not.
+The kind `--retriever FILE.py:NAME`, and objects passed in Python. No library is imported. The names
+of an object's methods and of their parameters tell how to call it: LangChain retrievers (`invoke`)
+and vector stores (`similarity_search_with_score`), LlamaIndex (`retrieve`), Haystack (`run`), txtai
+(`search`), CAR's scorer (`retrieve(query, corpus, k)`), Argus (`search(queries, k)`) and plain
+functions, async or not. `argus.retrievers.results` reads the answers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Read ids and scores from the answer of any retriever: documents, nodes, rows, pairs or ids."""
+"""Read ids and scores from the answer of any retriever: documents, nodes, rows, pairs or ids.
+
+`ranked`: an answer in any shape -> document ids and scores, the k best, ties by id. The kinds of
+retrievers call it (`argus.retrievers.python_retriever`, `argus.retrievers.http`), and so does
+`argus traffic` for logged results.
+"""
 
 from __future__ import annotations
 

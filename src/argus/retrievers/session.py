@@ -1,7 +1,8 @@
 """Ask a retriever many queries: several at once, at a pace, each within its time, each cached.
 
-Whatever is asked derives from `Source`. `QuerySession` asks it, an `AnswerCache` on disk saves the
-answers as they come, and an `AskingLoop` runs it all, in a notebook too.
+`QuerySession`: queries -> answers and failures, for every kind of retriever. These derive from
+`Source`. `AnswerCache` saves answers on disk as they come, so a killed job does not ask again.
+`AskingLoop` runs it all, in a notebook too. `argus.retrievers.opening` opens sessions.
 """
 
 from __future__ import annotations
