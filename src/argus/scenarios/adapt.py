@@ -1,11 +1,13 @@
-"""Learn a correction of queries from needs, `q' = unit(q + α·U Wᵀ q)`, and search with it.
+"""`argus tune apply adapt`: learn a linear correction of query vectors from the needs of documents.
 
-InfoNCE over the documents of a batch and random ones. U begins at zero, so that learning begins at
-the encoder's own queries. The documents with needs are cut into folds, and as many learnings go on
-side by side, each without the needs of one fold. What the mean reciprocal rank of all needs says,
-each asked with the learning that saw none of its fold, ends them all, decides α, and whether there
-is a correction at all. (One fold that ended its own learning would be a smaller, and so a more
-flattering, judge.) The result is the mean of the learnings, cut back to the rank.
+Index and profiles -> U, W and α of `q' = unit(q + α·U Wᵀ q)`, with which the index is searched from
+then on (`argus.indexes.recipe`), if held-out needs gain by it. The loss is InfoNCE over the
+documents of a batch and random ones. U begins at zero, so that learning begins at the encoder's own
+queries. The documents with needs are cut into folds, and as many learnings go on side by side, each
+without the needs of one fold. The mean reciprocal rank of all needs, each asked with the learning
+that saw none of its fold, ends them all, and decides α and whether there is a correction at all.
+(One fold that ended its own learning would be a smaller, and so a more flattering, judge.) The
+result is the mean of the learnings, cut back to the rank.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Settings of profiles, of the grid components x λ, and of the need audit."""
+"""Declare the settings of writing profiles, of the ablation's grid, and of the check by needs.
+
+The options of `research scenarios write`, `ablate` and `needs`. A cell of the grid is a part of
+scenarios (component) and a weight λ.
+"""
 
 from __future__ import annotations
 

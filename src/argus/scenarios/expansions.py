@@ -1,7 +1,8 @@
-"""Read expansions of documents, to compare scenarios with (SPIKE Appendix A).
+"""Read expanded texts of documents (pseudo-queries, summaries), the baseline of an ablation.
 
-Three pseudo-queries, and one summary, per document. Each is concatenated with the document's text,
-which is then embedded as one vector in place of the document's own. Nothing else is indexed.
+A file of three pseudo-queries, and one summary, per document -> the text to embed, for `research
+scenarios ablate` (SPIKE Appendix A). Each is concatenated with the document's text, which is then
+embedded as one vector in place of the document's own. Nothing else is indexed.
 """
 
 from __future__ import annotations

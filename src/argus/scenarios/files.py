@@ -1,11 +1,12 @@
-"""Read and write profiles: one JSON line per document, and the answers of generators.
+"""Read and write profiles of documents (needs that they serve), and parse the answers of models.
 
-The released teacher data (`key_points`; no state) and rows without a state, as people write them,
-are read, too. A file holds a row for every document that was tried: what is noise or failed says
-why, and counts as a document without scenarios. Small models answer in many shapes: needs and
-explanations as one object (step 3 of the paper's prompt), "key points" for aspects, a need without
-explanation, the same need again and again. What can be used is kept. An answer with nothing to use
-fails with the reasons.
+A profile is one JSON line per document in profiles.jsonl. `research scenarios write` writes it, and
+the other `scenarios` commands and remedies read it. `scenario_views` makes the texts to index. The
+released teacher data (`key_points`, no state) and rows without a state are read, too. A file holds
+a row for every document that was tried. A document that is noise or failed has the reason and
+counts as one without scenarios. Small models answer in many shapes: needs and explanations as one
+object (step 3 of the paper's prompt), "key points" for aspects, a need without explanation, the
+same need again and again. The usable part is kept. An answer with none fails with the reasons.
 """
 
 from __future__ import annotations

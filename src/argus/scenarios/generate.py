@@ -1,9 +1,10 @@
-"""Ask a language model for the scenarios of documents (SPIKE §3.2).
+"""Ask a language model which needs each document serves (its scenarios): the prompts and calls.
 
-The teacher's prompt (SPIKE Table 8) and the student's (Table 9) are the paper's, with three
-changes. The answer's fields are named, since its third step (an object keyed by needs) is no JSON
-schema. A document that says nothing may be called noise. Scenarios are written in the language of
-the document, so that they lie near its queries.
+The asking step of `research scenarios write` (`argus.scenarios.profiles`). The teacher's prompt
+(SPIKE Table 8) and the student's (Table 9) are the paper's, with three changes. The answer's fields
+are named, since its third step (an object keyed by needs) is no JSON schema. A document that says
+nothing may be called noise. Scenarios are written in the language of the document, so that they lie
+near its queries.
 """
 
 from __future__ import annotations

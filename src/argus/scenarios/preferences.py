@@ -1,4 +1,8 @@
-"""Read the answers of a study: what people prefer, and how far they agree (SPIKE Figure 4)."""
+"""`research scenarios preferences`: read raters' answers, and compute preferences and agreement.
+
+Answers (CSV) to the sheets of `argus.scenarios.study`, and its key -> the share that prefers
+results with scenarios, by criterion, with intervals and Krippendorff's alpha (SPIKE Figure 4).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Needs that a document would serve: topic, aspects, and pairs of need and explanation (§3.1)."""
+"""Define the profile of a document: its topic, and its scenarios (a need and how it is met).
+
+The types of all `scenarios` modules (SPIKE §3.1). `Component` names the part of a scenario that is
+indexed: topic (M), need (I), explanation (E), or several. `argus.scenarios.files` reads and writes
+profiles.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Have a language model write a profile of every document (SPIKE §3.2)."""
+"""`research scenarios write`: have a language model write a profile of every document (SPIKE §3.2).
+
+Corpus -> profiles.jsonl, one line per document with the needs that it serves. Answers are kept, so
+that a killed run resumes. `argus.scenarios.generate` asks the model. `tune apply scenarios` indexes
+the profiles.
+"""
 
 from __future__ import annotations
 

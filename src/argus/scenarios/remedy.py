@@ -1,9 +1,10 @@
-"""Add the scenarios of documents to an index, as views of one remedy.
+"""`argus tune apply scenarios`: index each document also by the needs that it serves.
 
-Component and λ are named, or chosen by needs that are held out: every need of a document with two
-scenarios or more asks an index without its own scenario (`argus.scenarios.needs.ranks`). A cell is
-worth the mean over documents of the mean reciprocal rank of their needs. No judged question takes
-part.
+Index and profiles -> views (indexed texts) of one remedy, and a receipt. Which part of a scenario
+(component) and which weight λ are named, or chosen by held-out needs: every need of a document with
+two scenarios or more asks an index without its own scenario (`argus.scenarios.needs.ranks`). A cell
+is worth the mean over documents of the mean reciprocal rank of their needs. No judged question
+takes part.
 """
 
 from __future__ import annotations

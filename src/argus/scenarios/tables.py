@@ -1,4 +1,4 @@
-"""Declare the columns of tables in a line or two: as an Arrow schema, or as headings."""
+"""Declare the columns of a table in a line or two: as an Arrow schema, or as report headings."""
 
 from __future__ import annotations
 

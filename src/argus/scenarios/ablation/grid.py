@@ -1,9 +1,11 @@
-"""Search with every component at every λ, from scores that are computed once (SPIKE §5, B.3).
+"""Search with every part of scenarios at every weight λ, from scores that are computed once.
 
-Equation 3 is a straight line in λ between two ends: the documents' own scores (λ = 1) and those of
-their best scenarios (λ = 0; the own score where a document has none). Both ends are computed once
-per component. Each λ then only weighs them, and values near a place in the result are compared
-again in float64, so that a cell equals the results of `Snapshot.search` with that λ.
+`grid`: documents, scenarios and queries with their vectors -> one evaluated run per part
+(component) and λ, for `research scenarios ablate` (SPIKE §5, B.3). Equation 3 is a straight line in
+λ between two ends: the documents' own scores (λ = 1) and those of their best scenarios (λ = 0, or
+the own score where a document has none). Both ends are computed once per component. Each λ then
+only weighs them, and values near a place in the result are compared again in float64, so that a
+cell equals the results of `Snapshot.search` with that λ.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Compare searches with every component of scenarios at every weight λ (SPIKE §5, App. A).
+"""`research scenarios ablate`: compare searches with every part of scenarios at every weight λ.
 
-Components are the parts of a document's profile that a language model wrote: topic, needs,
-explanations. λ weighs the document's own score against its scenarios'. Document expansion stands
-beside them. In: corpus, profiles, judged queries. Out: a table of measures, and a report.
+In: corpus, profiles, judged queries. Out: a table of measures, and a report (SPIKE §5, App. A). A
+profile lists the needs that a document serves. Its parts (components) are topic, needs and
+explanations. λ weighs the document's own score against its scenarios'. Expanded documents stand
+beside them. `argus.scenarios.ablation.grid` searches, `argus.scenarios.ablation.findings` compares.
 """
 
 from __future__ import annotations

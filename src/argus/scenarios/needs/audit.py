@@ -1,4 +1,10 @@
-"""Ask for every document by its own information needs, with and without scenarios in the index."""
+"""`research scenarios needs`: search for every document by the needs that its profile lists.
+
+In: corpus and profiles, perhaps a retriever and judged questions. Out: need_audit.parquet, with the
+share of each document's needs that find it, with and without scenarios in the index, and a ranking
+of documents by risk. The steps: `argus.scenarios.needs.asking` searches,
+`argus.scenarios.needs.ranks` ranks, `argus.scenarios.needs.risk` orders documents.
+"""
 
 from __future__ import annotations
 

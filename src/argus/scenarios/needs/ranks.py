@@ -1,13 +1,14 @@
-"""Rank documents for their own needs, with each need held out of the index.
+"""Rank documents for their own needs, with each need held out of the index that it searches.
 
-The information needs of a document x are questions that it answers, so they take the place of the
-related entities of ARGUS §3.2: x competes with all other documents for each of them, and the share
-of its needs that find it in the top k is its RPS at N = n.
+Used by `research scenarios needs` and to choose λ in `tune apply scenarios`. The information needs
+of a document x are questions that it answers, so they take the place of the related entities of
+ARGUS §3.2: x competes with all other documents for each of them, and the share of its needs that
+find it in the top k is its RPS at N = n.
 
 With scenarios in the index a need would find itself. It is therefore **held out**: need t of x
-searches an index without the scenario of t. All other scenarios stay, those of x and those of
-every other document. What is left out is what indexing the profile without that scenario would
-lack: where another scenario of x has the same text (M has one for all), the text stays.
+searches an index without the scenario of t. All other scenarios stay, those of x and those of every
+other document. Where another scenario of x has the same text (M has one for all), the text stays:
+it would also be indexed from the profile without that scenario.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""Order documents by risk: how deep they stand for their needs.
+"""Order documents by their risk of not being found: how deep they stand for their own needs.
 
-A document's risk is its typical rank: the geometric mean of its ranks under its own needs, in an
-index of documents alone, or in a retriever's lists. It orders documents and is no probability.
-Judged questions, where there are any, measure what it says of real ones: the AUC for pairs of
-question and relevant document. Chunks may be folded to the documents they are of: one ranks by its
-best chunk, among documents.
+The last step of `research scenarios needs`. A document's risk is its typical rank: the geometric
+mean of its ranks under its own needs, in an index of documents alone, or in a retriever's lists. It
+orders documents and is no probability. Judged questions, if there are any, tell how well the order
+predicts real misses: the AUC for pairs of question and relevant document. Chunks may be folded to
+their parent documents: one ranks by its best chunk, among documents. `read_source` reads all inputs
+of the command.
 """
 
 from __future__ import annotations
