@@ -1,6 +1,9 @@
-"""Answer questions from the documents in force: search, then resolve hits by the records.
+"""Answer a question by search, with superseded documents replaced by those in force.
 
-The records are read at first use.
+The search of `argus serve`, for HTTP, the pages and MCP: question -> hits
+(`argus.service.searcher`) -> `SearchResults`. Where the service has records that tell which
+documents supersede which, each hit leads on to the documents that control it now, or at a date
+(`argus.authority`). The records are read at first use.
 """
 
 from __future__ import annotations

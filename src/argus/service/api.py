@@ -1,10 +1,13 @@
-"""HTTP API for programs: search, explain, resolve, retrieve in the shapes of others, run jobs.
+"""HTTP API of `argus serve`: search, explain, resolve supersession, and run jobs.
 
-Shapes of others, whose own clients read them:
+Requests in JSON -> answers of `argus.service.state`. It also answers in shapes of others, whose own
+clients read them:
 
-* An OpenAI-compatible vector store: https://platform.openai.com/docs/api-reference/vector-stores/search
+* OpenAI's vector stores: https://platform.openai.com/docs/api-reference/vector-stores/search
 * LangChain: `RemoteLangChainRetriever` of langchain-community, or `Document(**one)`.
 * LlamaIndex: `TextNode.from_dict(one["node"])`, and its score.
+
+The pages for people are in `argus.service.page`.
 """
 
 from __future__ import annotations

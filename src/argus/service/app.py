@@ -1,4 +1,8 @@
-"""Make the application of a workplace, and run it until it is told to stop."""
+"""Make the web application of `argus serve` (FastAPI), and run it until a signal comes.
+
+`create_app` puts the API (`argus.service.api`), the pages (`argus.service.page`) and the guards
+(`argus.service.security`) together over a workplace: the folders and the index that are served.
+"""
 
 from __future__ import annotations
 

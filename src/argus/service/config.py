@@ -1,4 +1,4 @@
-"""Declare the settings of the service: its source, its address, and its log."""
+"""Declare the options of `argus serve`: the searched source, its records, the address, the log."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""`argus serve --mcp`: tools by which an agent searches, and asks why a document did not come.
+"""`argus serve --mcp`: tools by which an agent searches, and asks why a document did not come back.
 
-The Model Context Protocol over standard input and output, by its official SDK.
+The Model Context Protocol over standard input and output, by its official SDK. The tools answer as
+the HTTP API does (`argus.service.api`), through `argus.service.state`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Search an index, a retriever or a store that is opened once and kept warm, in batches.
 
-One thread answers. Questions that come meanwhile wait, and are then embedded and answered together.
-A single question never waits for others.
+The searching of `argus serve`: question text -> hits, from any thread. One thread answers.
+Questions that come meanwhile wait, and are then embedded and answered together. A single question
+never waits for others. `argus.service.answering` replaces superseded hits afterwards.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Keep the service safe: own names, tokens and sessions, the size of a request, headers."""
+"""Protect `argus serve`: tokens and sessions, allowed host names, size limits, response headers.
+
+`Guard` is the ASGI middleware that checks every request before the API and the pages. `Gate` knows
+the token and the sessions of browsers.
+"""
 
 from __future__ import annotations
 

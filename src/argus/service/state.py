@@ -1,4 +1,8 @@
-"""Hold the state that all handlers share: the workplace, the settings, and the open sources."""
+"""Hold the shared state of `argus serve`: the searcher, the records, the jobs, the metrics.
+
+`Service` is made once per application. The API, the pages and MCP ask it to answer a question or to
+explain a miss.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Count, time and log requests: Prometheus figures, a log without texts, spans of retrievals.
+"""Count, time and log the requests of `argus serve`: Prometheus metrics, a log, retrieval spans.
 
-Spans have OpenInference's attributes, as `argus traffic` reads them:
+The log is JSON lines without texts of questions and documents, unless you ask for them. Spans have
+OpenInference's attributes, as `argus traffic` reads them:
 https://github.com/Arize-ai/openinference/blob/main/spec/semantic_conventions.md
 """
 

@@ -1,4 +1,9 @@
-"""The workplace of a service: folders of results, an index, a retriever, a store."""
+"""Define the folders that `argus serve` may use, and the index, retriever or store it searches.
+
+`open_workplace`: the arguments of the command -> a `Workplace`. Without an index, retriever or
+store among them, the first index in the folders is searched. Requests may read and write only
+within these folders.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Turn a request into a command line of Argus, within the commands and options that it allows."""
+"""Turn a request to start a job into a command line of Argus, if its command and paths are allowed.
+
+The first step of a job of `argus serve` (`POST /jobs`, and the buttons of the pages). Only listed
+commands may start, with paths inside the workplace. `argus.service.jobs.queue` runs the line.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Run jobs as processes: one writer per folder, a few at once, none lost when the service ends."""
+"""Run the jobs of `argus serve` as processes: a few at once, and one writer per folder.
+
+Command lines (`argus.service.jobs.planning`) -> processes with progress, output and exit code,
+which are kept in `argus.service.jobs.table`. No job is lost when the service ends: an interrupted
+one can be resumed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Keep jobs in SQLite beside the results, so that they outlive the process."""
+"""Keep the jobs of `argus serve` in SQLite beside the results, so that they outlive the process.
+
+A row has the request, the state, the progress and the end of the output. `argus.service.jobs.queue`
+writes it, and the API and the pages show it.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The page of a folder that tells which documents supersede which, now or at a date.
+"""Show the page of supersession chains in `argus serve`: which documents are in force, at a date.
 
-The supersessions are an authority relation (CAR): from records with rules or edges to chains of
-documents, the newest of which controls.
+Route `authority`. Records with rules or edges give an authority relation (CAR): it leads from a
+superseded document through a chain to the newest one, which controls. `argus.authority` resolves
+the chains.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Show two systems side by side for one question, and the gains and losses of all documents."""
+"""Show the page that compares two systems in `argus serve`: one question, and all documents.
+
+A system is an index, one of its earlier states, a retriever, or a store. The page sets their
+results for a question side by side, and shows the gains and losses that `argus evaluate` measured
+for two systems.
+"""
 
 from __future__ import annotations
 

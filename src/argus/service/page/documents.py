@@ -1,4 +1,8 @@
-"""Show the documents of a folder: a table of a million rows, and a page of each."""
+"""Show the pages of documents in `argus serve`: a table of up to a million rows, and each document.
+
+The table comes from the folder's Parquet files (`argus.service.page.tables`). The page of a
+document shows its views (texts indexed for it) and every row that names it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Open the indexes that pages search, keep them warm, and look up documents in them."""
+"""Open the indexes that pages of `argus serve` search, keep them warm, and look up documents.
+
+`WarmIndexes` shares one encoder and gives retrievers and snapshots to the pages that compare,
+explain and repair. `titled` finds documents by words of their title. Questions of the HTTP API are
+answered in `argus.service.searcher`.
+"""
 
 from __future__ import annotations
 

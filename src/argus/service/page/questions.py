@@ -1,4 +1,8 @@
-"""Show user questions, unmet needs and likely failures, and judge one document at a time."""
+"""Show the pages of user questions in `argus serve`: unmet, likely to fail, and to be judged.
+
+They show the results of `argus traffic audit` and of judged questions. A person grades one document
+at a time, and the grades go into the table of `argus traffic judge` (`argus.traffic.grades`).
+"""
 
 from __future__ import annotations
 

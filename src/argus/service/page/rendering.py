@@ -1,4 +1,8 @@
-"""Render pages: templates with every value escaped, the navigation, refusals, and jobs."""
+"""Render the pages of `argus serve`: escaped templates, navigation, error pages, panels of jobs.
+
+Each page gets a `Page`: one request for one folder of results. Its `render` returns the whole page,
+and `part` a piece of it, which htmx puts in its place.
+"""
 
 from __future__ import annotations
 

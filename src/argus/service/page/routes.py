@@ -1,4 +1,8 @@
-"""Mount all pages, and serve the overview, the login and the static files."""
+"""Mount all pages of `argus serve`, with the overview of a folder, the login and the static files.
+
+The overview shows the verdict (`argus.verdict`) of a folder of results. The other pages have a
+module each in this folder.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Join the tables of a folder's documents in DuckDB, and return pages of the rows in any order."""
+"""Join the result tables of a folder by document id in DuckDB, and page through the rows.
+
+For the table of documents in `argus serve` (`argus.service.page.documents`): Parquet files of
+several jobs -> one row per document with its ranks and the cause of a miss. `Filters` choose words,
+band, cause and order.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Explain why a document does not come back for a question, and find a change that would help."""
+"""Show the page that explains why a document is not found for a question, and tries changes.
+
+A question and a document -> the causes by `argus.explanation` and, for an index, the rank that each
+change of the search would give. It offers failed questions of earlier jobs as examples.
+"""
 
 from __future__ import annotations
 
