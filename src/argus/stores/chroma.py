@@ -1,4 +1,8 @@
-"""Read and write Chroma: a server or a folder (https://docs.trychroma.com)."""
+"""Read, search and write a Chroma collection, on a server or in a folder.
+
+`chroma:PLACE/COLLECTION` of --store and --corpus (https://docs.trychroma.com). It implements
+`argus.stores.protocol`.
+"""
 
 from __future__ import annotations
 

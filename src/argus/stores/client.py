@@ -1,4 +1,9 @@
-"""Base of the clients of stores: their pages, errors, ids, columns and siblings."""
+"""Share code of the vector database clients: paging, error messages, ids, filter columns.
+
+`Client` is the base class of the Chroma, Milvus, Qdrant, pgvector, LanceDB and sqlite-vec modules.
+A subclass reads pages and searches. The base also opens, makes and drops a sibling: another
+collection of the same database, beside the user's, into which remedies write their records.
+"""
 
 from __future__ import annotations
 

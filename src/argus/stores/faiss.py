@@ -1,4 +1,8 @@
-"""Read and write FAISS: an index in a file, with a file of ids beside it (https://faiss.ai)."""
+"""Read, search and write a FAISS index file, with a file of ids beside it (https://faiss.ai).
+
+`faiss:FILE.index` of --store and --corpus. It implements `argus.stores.protocol` without fields
+beside vectors, so it has no texts, filters, or records of remedies.
+"""
 
 from __future__ import annotations
 

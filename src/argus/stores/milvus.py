@@ -1,4 +1,8 @@
-"""Read and write Milvus, and Milvus Lite in a file (https://milvus.io/docs)."""
+"""Read, search and write a Milvus collection, on a server or in a file of Milvus Lite.
+
+`milvus:PLACE/COLLECTION` of --store and --corpus (https://milvus.io/docs). It implements
+`argus.stores.protocol`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Read and write pgvector: a column of vectors in PostgreSQL (https://github.com/pgvector/pgvector).
+"""Read, search and write a pgvector column of a PostgreSQL table.
 
-Statements are never prepared: after five runs a plan would be kept, and `enable_indexscan = off`
-would no longer reach it.
+`pgvector:postgresql://.../TABLE` of --store and --corpus (https://github.com/pgvector/pgvector). It
+implements `argus.stores.protocol`. Statements are never prepared: after five runs a plan would be
+kept, and `enable_indexscan = off` would no longer reach it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Define a vector store, its records, and the records of remedies in one.
+"""Define the interface of a vector database (store), its records, and the remedies' fields.
 
-`Store` is read and searched in place. `WritableStore` keeps fields beside vectors, too, so that
-remedies can write records of their own into a collection beside the user's.
+`Store`: facts, all records in constant memory, and search by vectors. One module per product
+implements it, and `argus.stores.spec` opens one by name. Nothing is copied. `WritableStore` keeps
+fields beside vectors, too, so that remedies can write records of their own into another collection
+of the database.
 """
 
 from __future__ import annotations

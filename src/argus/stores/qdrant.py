@@ -1,4 +1,8 @@
-"""Read and write Qdrant: a server, a folder, or in memory (https://qdrant.tech/documentation)."""
+"""Read, search and write a Qdrant collection, on a server or in a folder.
+
+`qdrant:PLACE/COLLECTION` of --store and --corpus (https://qdrant.tech/documentation). It implements
+`argus.stores.protocol`.
+"""
 
 from __future__ import annotations
 

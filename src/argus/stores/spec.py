@@ -1,4 +1,9 @@
-"""Open a vector store by its name, `KIND:PLACE/COLLECTION`, its settings and its filter."""
+"""Open a vector database by its name, `KIND:PLACE/COLLECTION`, with its settings and filter.
+
+`open_store`: a name given as --store, --corpus or --retriever -> an open `Store`
+(`argus.stores.protocol`) of the product's module. Passwords and keys are hidden in all output. The
+filter --where is parsed here.
+"""
 
 from __future__ import annotations
 

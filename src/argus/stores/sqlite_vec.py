@@ -1,4 +1,8 @@
-"""Read and write sqlite-vec: a vec0 table in an SQLite file (https://alexgarcia.xyz/sqlite-vec)."""
+"""Read, search and write a sqlite-vec table (vec0) in an SQLite file.
+
+`sqlite-vec:FILE.db/TABLE` of --store and --corpus (https://alexgarcia.xyz/sqlite-vec). It
+implements `argus.stores.protocol`.
+"""
 
 from __future__ import annotations
 
