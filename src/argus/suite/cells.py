@@ -1,7 +1,8 @@
-"""Measure the cells of a suite, keep them in files, and compare them with the original.
+"""Measure one retriever under one remedy on one task (a cell), and compare it with no remedy.
 
-A cell is one retriever under one remedy on one task. `measure_cell` scores its answers,
-`suite_rows` makes the rows of the summary: each cell, and averages.
+The measuring step of `argus research suite`. `measure_cell`: a system's answers -> its measures,
+kept in a file, so that a killed run resumes. `suite_rows`: all cells -> the rows of the result,
+each task and the averages. `argus.suite.job` runs the grid.
 """
 
 from __future__ import annotations

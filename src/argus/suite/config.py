@@ -1,4 +1,7 @@
-"""Settings of a suite: retrievers, remedies, tasks and measures."""
+"""Declare the settings of `argus research suite`: retrievers, remedies, tasks and measures.
+
+`argus.suite.reading` makes a `Suite` from a TOML file, and `argus.suite.job` runs it.
+"""
 
 from __future__ import annotations
 

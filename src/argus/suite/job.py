@@ -1,4 +1,9 @@
-"""Run the grid of a suite, retrievers x remedies x tasks, cell by cell (`argus research suite`)."""
+"""`argus research suite`: measure every retriever under every remedy on every task, in one run.
+
+A TOML file (`argus.suite.reading`) -> a table of measures with tests against no remedy, and
+results.md. It goes cell by cell (`argus.suite.cells`): open the retriever, apply the remedy
+(`argus.suite.remedies`), ask the questions of the task (`argus.tasks`).
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Read a suite from a TOML file. Errors name the place in the file and the fix.
+"""Read a suite from a TOML file: retrievers, remedies and tasks. Errors name the place and the fix.
 
-Keys are the settings that the configs declare, spelt as in Python: `query_prompt`. An unknown key's
-error names the nearest known one.
+TOML -> `Suite` (`argus.suite.config`), for `argus research suite` and the grids of published
+tables (`research reproduce`). Keys are the settings that the configs declare, spelt as in Python:
+`query_prompt`. An unknown key's error names the nearest known one.
 """
 
 from __future__ import annotations

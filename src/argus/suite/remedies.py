@@ -1,7 +1,7 @@
-"""Apply the remedies of a suite: a class per kind, with its settings and the job that it runs.
+"""Apply the remedies of a suite: one class per kind, with its settings and the job that it runs.
 
-`apply` changes an index that a suite builds for one task, by a job of `argus tune apply`. `serve`
-changes the answers of any retriever instead.
+Called for each cell of `argus research suite`. `apply` changes an index that a suite builds for one
+task, by a job of `argus tune apply`. `serve` changes the answers of any retriever instead.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Measure one table of a paper, every cell that can be measured here (`research reproduce`).
+"""`research reproduce`: measure a published table of a paper, as far as this machine can.
 
-A recipe is a published table with its numbers and the request that measures each cell here: TOML,
-a file for each paper. A cell has the keys of its column and of its row, the row's first. `reason`
-says why Argus cannot measure a cell at all. A column with `mean_of` has the means of other columns,
-which it names.
+`argus research recipes` lists the tables. A recipe is one table with its numbers and the request
+that measures each cell here: TOML, a file for each paper. A cell has the keys of its column and of
+its row, the row's first. `reason` says why Argus cannot measure a cell at all. A column with
+`mean_of` has the means of other columns, which it names. The requests are in `argus.suite.requests`
+and `argus.suite.sources`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Requests of recipes for figures: the base of all kinds, and those of CAR's benchmarks.
+"""Define how a cell of a published table is measured (a request), and measure CAR's benchmarks.
 
-A request first names its missing inputs on this machine: nothing is downloaded. Requests of one
-kind with the same `run` are then measured by one run of the job that has the figures.
+`research reproduce` reads a request from the recipe of a table. It first names its missing inputs
+on this machine: nothing is downloaded. Requests of one kind with the same `run` are then measured
+by one run of the job that has the figures. The other kinds are in `argus.suite.sources`.
 """
 
 from __future__ import annotations

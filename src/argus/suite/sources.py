@@ -1,4 +1,8 @@
-"""Measure figures of recipes about scenarios, entities, outputs, and cells of a suite."""
+"""Measure cells of published tables: scenarios, entity audits, generative retrieval, suite grids.
+
+The kinds of requests of `research reproduce` beside those of `argus.suite.requests`: each runs a
+job of Argus and reads one figure from its result. `KINDS` lists all kinds.
+"""
 
 from __future__ import annotations
 
