@@ -1,4 +1,9 @@
-"""The one door to a task: by its name or by its place."""
+"""Open a retrieval benchmark task by its name or its place, whatever its format.
+
+`open_task`: `KIND:PLACE,setting=value`, or the place alone -> a `Task` with documents, queries and
+judgements. `argus research suite` and `research reproduce` call it. `argus.tasks.readers` has a
+reader per format.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Read tasks as they are published: BEIR, RAR-b, mteb, BRIGHT, CAR, ImpliRet and KILT."""
+"""Read benchmark tasks as they are published: BEIR, RAR-b, mteb, BRIGHT, CAR, ImpliRet and KILT.
+
+Folder or file of one format -> a `Task` (`argus.tasks.task`), with its instruction, exclusions and
+metrics. `argus.tasks.opening` chooses the reader.
+"""
 
 from __future__ import annotations
 

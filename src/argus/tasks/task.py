@@ -1,4 +1,8 @@
-"""A task: its documents, its queries, its relevant documents and its metrics."""
+"""Define a benchmark task (documents, queries, relevant documents, metrics), and score runs on it.
+
+`Task.evaluate`: a run -> the task's own measures, without excluded documents. KILT's R-precision
+and recall over sets of evidence are computed here. `argus.suite` measures retrievers on tasks.
+"""
 
 from __future__ import annotations
 
