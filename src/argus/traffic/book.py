@@ -1,7 +1,9 @@
-"""Store a log in one SQLite file, so that memory does not grow with it.
+"""Store a query log in one temporary SQLite file while it is audited, so that memory stays small.
 
-Different questions and lists have one row each, by a hash. Every ask has a row with its time,
-person, list and feedback. The file is removed at the end of the job.
+`argus traffic audit` adds the questions that `argus.traffic.reading` yields, and
+`argus.traffic.figures` counts them by SQL. Different questions and lists have one row each, by a
+hash. Every ask has a row with its time, person, list and feedback. The file is removed at the end
+of the job.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Settings of reading, redacting, auditing and judging a log."""
+"""Declare the settings of `argus traffic`: fields of the log, redaction, audit, and judging."""
 
 from __future__ import annotations
 

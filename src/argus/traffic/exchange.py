@@ -1,4 +1,8 @@
-"""Records of a log in any format: a question with its time, results and feedback."""
+"""Define one logged question with its time, results and feedback (an exchange), and parse times.
+
+All formats of logs become exchanges (`argus.traffic.formats`). `ReadingTally` counts the read and
+the skipped records, and `seconds` reads a time in any common form.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Read the records of a log's files one at a time, and count damaged ones.
+"""Read the records of a log's files one at a time (JSON, CSV, Parquet), and count damaged ones.
 
-A log may be written while you read it: a broken line costs only itself. JSON may be one object a
-line, a list, or objects one after the other over several lines.
+File or folder, perhaps gz or bz2 -> dictionaries, for `argus.traffic.formats`. A log may be written
+while you read it: a broken line costs only itself. JSON may be one object a line, a list, or
+objects one after the other over several lines.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Recognise the format of each file of a log, and turn its records into exchanges.
+"""Recognise the format of each file of a query log, and turn its records into questions.
 
-Formats are plain records, also those of data sets of Ragas and DeepEval, spans of retrievers by the
+Records (`argus.traffic.files`) -> `Exchange`s and `Feedback`, for `argus.traffic.reading`. Formats
+are plain records, also those of data sets of Ragas and DeepEval, spans of retrievers by the
 conventions of OpenInference and OpenTelemetry GenAI, and OpenSearch's User Behavior Insights (UBI).
 Records may be inside others: OTLP's tree of spans, pages of an API, hits of OpenSearch.
 """

@@ -1,6 +1,7 @@
-"""Write and read the table that people fill in: one row per question and document, with a grade.
+"""Write and read the table in which people grade documents: a row per question and document.
 
-Cells are separated by tabs and quoted as spreadsheets do it. No cell is a formula.
+to_judge.tsv of `argus traffic judge`, which the page of `argus serve` fills in, too. Cells are
+separated by tabs and quoted as spreadsheets do it. No cell is a formula.
 """
 
 from __future__ import annotations

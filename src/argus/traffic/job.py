@@ -1,4 +1,9 @@
-"""Audit traffic: read a log, ask for missing results, and find failures and unmet demand."""
+"""`argus traffic audit`: read a query log, and report failing questions, feedback and unmet demand.
+
+The steps: read and redact the log (`argus.traffic.reading`), store it (`argus.traffic.book`), ask a
+retriever for questions without results, count (`argus.traffic.figures`), and examine single
+questions (`argus.traffic.questions`). Out: questions.parquet and other tables, and a report.
+"""
 
 from __future__ import annotations
 

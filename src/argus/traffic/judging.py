@@ -1,7 +1,8 @@
-"""Draw questions of a log to judge, collect grades, and estimate how often the search fails.
+"""`argus traffic judge`: sample logged questions, collect grades, estimate how often search fails.
 
-Grades come from people, who fill in a table or judge on a page, and from a language model. A grade
-of people counts. A model's counts only for a document without one.
+Results of `argus traffic audit` -> a table to fill in, then the estimates. Grades come from people,
+who fill in the table or judge on a page, and from a language model. A grade of people counts. A
+model's counts only for a document without one. `argus.traffic.sampling` draws and estimates.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Examine different questions of a log one by one: their risk, and unmet demand.
+"""Examine the different questions of a log: their risk of failure, and clusters of unmet demand.
 
-A question is unmet by bad feedback, by an empty list, or, more weakly, by its risk. Unmet questions
-are clustered by their words, and the clusters named.
+The last step of `argus traffic audit`. Out: questions.parquet, and a table of clusters. A question
+is unmet by bad feedback, by an empty list, or, more weakly, by its risk (`argus.traffic.risk`).
+Unmet questions are clustered by their words, and the clusters named.
 """
 
 from __future__ import annotations

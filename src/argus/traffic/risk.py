@@ -1,7 +1,8 @@
-"""Order the questions of a log by the risk that nothing relevant came back, without judgements.
+"""Order questions by the risk that no relevant document came back, without relevance judgements.
 
-Two ranks are summed: of the top score, and of the overlap with the results of BM25. The order is no
-probability. That takes judgements of this log.
+`rank_by_risk`: queries, their results and the corpus -> an order, for `argus traffic audit` and
+`judge`. Two ranks are summed: of the top score, and of the overlap with the results of BM25. The
+order is no probability. `calibrate_risk` makes one from judgements of this log.
 """
 
 from __future__ import annotations

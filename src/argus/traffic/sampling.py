@@ -1,4 +1,9 @@
-"""Draw a random sample of a log's questions, and estimate from their grades how often it fails."""
+"""Draw a random sample of a log's questions, and estimate from their grades how often search fails.
+
+The statistics of `argus traffic judge` (`argus.traffic.judging`). `draw_sample`: counts of
+questions -> the questions to judge. `estimate_failures`: their grades -> failure rate, hits@k and
+nDCG@k over all asks, with 95% intervals. The lines and the report section of the command are here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Describe audited traffic: the lines that the command prints, and the section of the report."""
+"""Describe the results of `argus traffic audit`: printed lines, and the section of the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Read values of foreign logs: results, feedback, questions and clicks, in whatever shape."""
+"""Read results, feedback, questions and clicks from the fields of foreign query logs, in any shape.
+
+Values of one record (JSON, CSV cells, printed lists) -> `Passage`s, approval or disapproval, and
+counts of clicks, for `argus.traffic.formats`. A value of no known shape is counted in the tally.
+"""
 
 from __future__ import annotations
 
