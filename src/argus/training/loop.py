@@ -1,9 +1,10 @@
-"""Train weights with AdamW, and resume a killed training at the very same weights.
+"""Train network weights with AdamW, and resume a killed training at the very same weights.
 
-`train` takes a network, a `Task` (examples to a summed loss and a number of learnt tokens),
-`Examples` and a `LoopConfig`. It ends by the evaluation loss, by the epochs or by the clock. A
-folder keeps how far it is and the best weights so far. Examples come in an order that the seed
-decides, in passes that fit into memory.
+The loop of `research scenarios distill` and `research generative train` and `tune`. `train` takes a
+network, a `Task` (examples to a summed loss and a number of learnt tokens), `Examples` and a
+`LoopConfig`. It ends by the evaluation loss, by the epochs or by the clock. A folder keeps how far
+it is and the best weights so far. Examples come in an order that the seed decides, in passes that
+fit into memory.
 """
 
 from __future__ import annotations

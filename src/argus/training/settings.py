@@ -1,4 +1,8 @@
-"""Set a training, and tell its figures, whatever is trained."""
+"""Declare the settings of a training (rate, batch, epochs, time), and describe its progress.
+
+`LoopConfig` has the options of every training command and the learning rate of each step.
+`training_lines` prints losses, pace and memory. `argus.training.loop` trains.
+"""
 
 from __future__ import annotations
 
