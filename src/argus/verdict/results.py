@@ -1,4 +1,9 @@
-"""Read a folder of results, name the inputs of its runs, and build the commands to run next."""
+"""Read a folder of results, find the inputs of its runs, and build the commands to run next.
+
+`Results`: summary.json, manifest.json and argus.toml -> the corpus, index, retriever and judged
+questions that earlier commands read, and command lines with them. `argus.verdict.verdict` and the
+pages of `argus serve` suggest these.
+"""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""From a folder of results to its verdict: four shares, each good or bad, and what to do next.
+"""Sum up a folder of results in four shares, each good or bad, with the commands to run next.
 
-The shares are of stored records that their own vector finds, of document sentences that find their
-document, of people's questions that are answered, and of answers that are not superseded. Each
-comes from the first of its jobs that ran. To add a source, add its job and a function from the
-job's section to a count to `KINDS`. It returns None if it cannot count.
-Rules then look at the results and yield actions. Gains were measured on other collections: they are
-an expectation, no promise.
+Printed at the end of most commands, and on top of reports and of `argus serve`. The shares are of
+stored records that their own vector finds, of document sentences that find their document, of
+people's questions that are answered, and of answers that are not superseded. Each comes from the
+first of its jobs that ran. To add a source, add its job and a function from the job's section to a
+count to `KINDS`. It returns None if it cannot count. Rules then look at the results and yield
+actions. Gains were measured on other collections: they are an expectation, no promise.
 """
 
 from __future__ import annotations
