@@ -1,12 +1,14 @@
 """Find the documents in force when supersessions or a question's subject are uncertain (Python).
 
-`safe_frontier`: ids, edges with confidences -> ids that are not superseded with probability >=
-alpha (CAR Def. 9). Each edge holds by its confidence, independently of the others. With several
-relations, no chain of any one of them may hold (Def. 10). Small parts of the graph are worked out
-exactly, larger ones are sampled. `scope_posterior`: a question and its first results -> p(scope |
-question), a weighted mix of two clues: names in the question, and scores of the results.
-`expectation` and `map_frontier` turn it into a ranking of documents in force (CAR Def. 8). A named
-scope that no result has leads to no document, so the probabilities then sum to less than 1.
+`safe_frontier`: ids and edges with confidences -> ids not superseded with probability >= alpha (CAR
+Def. 9). Each edge holds by its confidence, independently of the others. With several relations, no
+chain of any one of them may hold (Def. 10). Small parts of the graph are worked out exactly, larger
+ones are sampled.
+
+`scope_posterior`: a question and its first results -> p(scope | question), a weighted mix of two
+clues: names in the question, and scores of the results. `expectation` and `map_frontier` turn it
+into a ranking of documents in force (CAR Def. 8). A named scope that no result has leads to no
+document, so the probabilities then sum to less than 1.
 """
 
 from __future__ import annotations

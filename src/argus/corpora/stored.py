@@ -2,10 +2,11 @@
 
 `StoredCorpus.documents`: an open database -> documents joined as they were embedded.
 `find_template` embeds a few of them by each usual way to join title and text, and takes the one
-whose least cosine with the stored vectors is the highest. That least cosine must reach 0.99.
-Rounding (bfloat16, int8) leaves every cosine above 0.9999 (MiniLM, wiki2). The smallest real change
-tried, a prefix before the text, gives a median of 0.99 and some texts 0.90. Another encoder, or
-rows in another order, gives about 0.
+whose least cosine with the stored vectors is the highest.
+
+That least cosine must reach 0.99. Rounding (bfloat16, int8) leaves every cosine above 0.9999
+(MiniLM, wiki2). The smallest real change tried, a prefix before the text, gives a median of 0.99
+and some texts 0.90. Another encoder, or rows in another order, gives about 0.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 `LocalEngine.run`: a `Work` and blocks -> (number of the block, its result) as they are done. Large
 arrays are shared, or read from the file that they are mapped from. `EngineConfig` holds the
-options, and `Engine` is what a job expects. `on_ray` runs the same on a cluster.
+options, and a job expects the protocol `Engine`. `on_ray` runs the same on a cluster.
 """
 
 from __future__ import annotations

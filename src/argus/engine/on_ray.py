@@ -1,6 +1,6 @@
-"""Open the engine that a job's options name (this machine or a Ray cluster), and run work on Ray.
+"""Choose where a job's parallel work runs, local processes or a Ray cluster, and run it on Ray.
 
-`open_engine`: `EngineConfig` -> `LocalEngine` (`local`) or `RayEngine`. The latter sends blocks to
+`open_engine`: `EngineConfig` -> `LocalEngine` (`local`) or `RayEngine`, which sends blocks to
 actors that Ray places, and starts again where one dies.
 """
 

@@ -1,8 +1,8 @@
 """`argus gate --history`: list the recorded runs of a folder, and test the changes between two.
 
 `history`: folders -> the runs of each job, and for each figure the paired difference between two
-runs over the same documents and questions. `argus.runs` records the runs, and `gate` uses
-`compare_runs` against a baseline.
+runs over the same documents and questions. `argus.runs` records the runs. `gate` tests a baseline
+by the same `paired`.
 """
 
 from __future__ import annotations

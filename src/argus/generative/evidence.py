@@ -2,10 +2,10 @@
 
 `aggregate`: an index and `Key`s (n-grams with log-probabilities) -> the k best passages with the
 n-grams found in each. An n-gram weighs more the likelier it is and the rarer in the corpus (eq. 2
-and 3 of the thesis named in `failures`; in words: docs/ngrams.md). `class_keys` tells rare keys
-from frequent ones. `first_scores` finds passages by the rare keys, and `_read` counts all keys, and
-single tokens at free places, in the passages that it is given. `searcher` writes the keys and calls
-it.
+and 3 of the thesis named in `failures`; in words: docs/ngrams.md). `searcher` calls it.
+
+`class_keys` tells rare keys from frequent ones. `first_scores` finds passages by the rare keys, and
+`_read` counts all keys, and single tokens at free places, in the passages that it is given.
 """
 
 from __future__ import annotations

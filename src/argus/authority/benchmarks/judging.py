@@ -1,9 +1,9 @@
 """Score retrieved lists against the controlling documents of a benchmark (CAR section 2.2).
 
 `Judge`: a question and a list of ids -> `Figures` of that list. `score`: all answers of a system ->
-a row per question. `summarise`: rows -> means with counts, and the table of the report. TCA is a
-right answer without an ignored superseder. It is not "a controlling document is among the k", which
-does not see a superseded document that is served without its superseder.
+a row per question. `summarise`: rows -> means with counts. `question_table`: the table of all rows.
+TCA is a right answer without an ignored superseder. It is not "a controlling document is among the
+k", which does not see a superseded document that is served without its superseder.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 `load_domain`: a built-in name or a file -> `Domain`: its rules, and how to read its records.
 `Domain.read`: JSON, JSONL, CSV or Parquet -> `Record`s. Without a shape, the usual columns are read
-(type, timestamp, entities, title, text). `spec` checks the YAML. `opening` calls both.
+(type, timestamp, entities, title, text). `spec` checks the YAML, and `opening` calls this module.
 """
 
 from __future__ import annotations
