@@ -86,7 +86,7 @@ def read_once() -> Iterator[Callable[..., SentenceTransformerEncoder]]:
 
     Each has an encoder of its own over the same model.
     """
-    from argus.encoders import models
+    from argus.encoders import load as models
     from argus.encoders.config import DEFAULT_MODEL
 
     read, kept = models.read_model, cache(models.read_model)
@@ -112,7 +112,7 @@ def embed_once(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if room not in EMBED_ANEW:
             vectors.make_once(patch)
-            patch.setattr("argus.encoders.models.has_bfloat16", lambda device: False)
+            patch.setattr("argus.encoders.load.has_bfloat16", lambda device: False)
         yield
 
 

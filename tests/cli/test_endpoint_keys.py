@@ -125,24 +125,20 @@ def test_an_index_alone_has_no_key_sent_anywhere(asked, embedding, name, words):
     url, sent = embedding
     ran = asked(name, *words)
     assert (ran.code, ran.out, sent) == (2, "", [])
-    assert f"the key in {name}, sent to {url}" in ran.err
-    assert f"set ARGUS_KEYS={name}={url}" in ran.err and "TOPSECRET" not in ran.err
+    assert f"export ARGUS_TRUST={name}={url}" in ran.err and "TOPSECRET" not in ran.err
 
 
 def test_pairs_that_the_caller_named_are_asked(asked, embedding, argus, monkeypatch):
     url, sent = embedding
-    monkeypatch.setenv("ARGUS_KEYS", f"OTHER=https://other.example/v1 MINE={url}/")
+    monkeypatch.setenv("ARGUS_TRUST", f"OTHER=https://other.example/v1 MINE={url}/")
     assert asked("MINE").code == 0 and set(sent) == {"Bearer TOPSECRET"}
     loading._named.clear()
     sent.clear()
-    monkeypatch.setenv("ARGUS_KEYS", f"MINE={url}x OTHER={url}")
+    monkeypatch.setenv("ARGUS_TRUST", f"MINE={url}x OTHER={url}")
     assert argus("explain", "lions", "--index", "ix").code == 2 and not sent
-    monkeypatch.setenv("ARGUS_KEYS", "MINE")
-    ran = argus("explain", "lions", "--index", "ix")
-    assert ran.code == 2 and "ARGUS_KEYS: 'MINE' without an address" in ran.err
     monkeypatch.delenv("MINE")
     assert argus("explain", "lions", "--index", "ix").code == 2 and not sent
-    monkeypatch.setenv("ARGUS_KEYS", f"MINE={url}")
+    monkeypatch.setenv("ARGUS_TRUST", f"MINE={url}")
     assert argus("explain", "lions", "--index", "ix").code == 0 and set(sent) == {None}
 
 
@@ -151,5 +147,5 @@ def test_the_usual_variable_goes_to_openai(monkeypatch):
     monkeypatch.setattr(loading, "_named", set())
     loading.check_named(EncoderConfig(model="openai:m"), Path("index.json"))
     for other in ("https://api.openai.com.evil.example/v1", "http://api.openai.com/v1"):
-        with pytest.raises(InputError, match="ARGUS_KEYS"):
+        with pytest.raises(InputError, match="ARGUS_TRUST"):
             loading.check_named(EncoderConfig(model="openai:m", base_url=other), Path("index.json"))

@@ -20,7 +20,7 @@ from unittest.mock import patch
 
 import httpx
 
-import argus.encoders.models as models
+import argus.encoders.load as models
 from argus.cli.main import main
 from tests.support.console import forget_chroma
 from tests.support.example_runs import COMMANDS, EXAMPLES, FOLLOWS, arguments, prepare

@@ -119,11 +119,11 @@ def test_the_word_of_an_index_alone_has_no_code_run(is_file, file, folder, tmp_p
     found = search_index("Two dogs bark.", tmp_path / "i")  # this process named it
     assert found["results"][0]["id"] == "dogs"
     loading._named.clear()
-    with pytest.raises(InputError, match="set ARGUS_CODE=") as error:
+    with pytest.raises(InputError, match="export ARGUS_TRUST=") as error:
         search_index("dogs", tmp_path / "i")
     assert error.value.where == tmp_path / "i" / "index.json"
-    named = re.search(r"ARGUS_CODE=(\S+)", str(error.value))[1]
-    monkeypatch.setenv("ARGUS_CODE", f"someone/model@{COMMIT}:{named}")
+    named = re.search(r"ARGUS_TRUST=(\S+)", str(error.value))[1]
+    monkeypatch.setenv("ARGUS_TRUST", f"someone/model@{COMMIT} {named}")
     assert search_index("dogs", tmp_path / "i")["results"]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from argus.data.types import Document
 from argus.encoders.config import Prompt, resolve_prompts
-from argus.encoders.models import choose_precision
+from argus.encoders.load import choose_precision
 from argus.errors import InputError
 from argus.retrievability.exposure import exposure
 
@@ -61,7 +61,7 @@ def test_a_word_that_is_no_name_is_refused(own, option):
 
 
 def test_a_report_tells_the_check_of_bfloat16(monkeypatch, tmp_path):
-    monkeypatch.setattr("argus.encoders.models.has_bfloat16", lambda device: True)
+    monkeypatch.setattr("argus.encoders.load.has_bfloat16", lambda device: True)
     documents = [Document(f"d{i}", f"Part {i} is a part.", f"Part {i}") for i in range(3)]
     result = exposure(documents, out=tmp_path, encoder="all-MiniLM-L6-v2")
     assert "bfloat16: least cosine to float32 0.9" in result.report.read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ def received(build, tmp_path, embedding, monkeypatch):
     """An index that names a server without a key, in the process of whoever was given it."""
     url, sent = embedding
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("ARGUS_KEYS", raising=False)
+    monkeypatch.delenv("ARGUS_TRUST", raising=False)
     assert build("--base-url", url).code == 0
     loading._named.clear()
     sent.clear()
@@ -38,8 +38,8 @@ def test_an_address_that_only_an_index_names_is_sent_nothing(
     url, sent = embedding
     ran = argus(*words)
     assert (ran.code, ran.out, sent) == (2, "", [])
-    assert url in ran.err and "ARGUS_KEYS" in ran.err
-    monkeypatch.setenv("ARGUS_KEYS", f"OPENAI_API_KEY={url}")
+    assert url in ran.err and "ARGUS_TRUST" in ran.err
+    monkeypatch.setenv("ARGUS_TRUST", f"OPENAI_API_KEY={url}")
     assert argus(*words).code == 0
 
 
@@ -49,5 +49,5 @@ def test_a_service_over_such_an_index_sends_nothing(received, embedding, place):
     app = create_app(open_workplace([received.parent / place]), ServeConfig())
     with Client(app) as client:
         answer = client.post("/search", json={"query": "bears"})
-    assert answer.status_code >= 400 and "ARGUS_KEYS" in answer.text
+    assert answer.status_code >= 400 and "ARGUS_TRUST" in answer.text
     assert sent == []

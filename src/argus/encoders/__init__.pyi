@@ -22,6 +22,7 @@ from .protocol import (
     Encoder as Encoder,
     Rows as Rows,
     TokenCounter as TokenCounter,
+    pools_spans as pools_spans,
 )
 from .scoring import (
     Scoring as Scoring,

@@ -28,6 +28,7 @@ from argus.encoders.bert import (
     WordPieceTokenizer,
 )
 
+# Classes in modules.json, as earlier and later versions name them.
 MODULES = {
     "sentence_transformers.models.Transformer": "Transformer",
     "sentence_transformers.base.modules.transformer.Transformer": "Transformer",
@@ -36,13 +37,12 @@ MODULES = {
     "sentence_transformers.models.Normalize": "Normalize",
     "sentence_transformers.base.modules.normalize.Normalize": "Normalize",
 }
-"""Classes in modules.json, as earlier and later versions name them."""
+# Files that say more of a model than is read here.
 FOREIGN = (
     "adapter_config.json", "added_tokens.json", "chat_template.json", "chat_template.jinja",
     "model.safetensors.index.json", "preprocessor_config.json", "processor_config.json",
     "video_preprocessor_config.json",
 )  # fmt: skip
-"""Files that say more of a model than is read here."""
 TOKENS = {
     "unk_token": "[UNK]",
     "sep_token": "[SEP]",
@@ -62,8 +62,8 @@ _MODES = {
     "mean_sqrt_len_tokens": "mean_sqrt_len_tokens", "weightedmean_tokens": "weightedmean",
 }  # fmt: skip
 
+# Values that settings may have. None stands for a setting that is not there.
 Known = dict[str, tuple[Any, ...]]
-"""Values that settings may have. None stands for a setting that is not there."""
 BERT: Known = {
     "model_type": ("bert",),
     "hidden_act": ("gelu",),
@@ -122,11 +122,11 @@ TOKENIZER: Known = {
     "extra_special_tokens": (None, {}, []),
     "additional_special_tokens": (None, []),
 }
+# Settings that a call does not read. A call says itself whether and where to cut texts.
 TOKENIZER_UNUSED = (
     "backend", "clean_up_tokenization_spaces", "is_local", "local_files_only", "max_length",
     "name_or_path", "special_tokens_map_file", "stride", "truncation_strategy",
 )  # fmt: skip
-"""Settings that a call does not read. A call says itself whether and where to cut texts."""
 WORD_PIECE: Known = {
     "type": ("WordPiece",),
     "unk_token": ("[UNK]",),

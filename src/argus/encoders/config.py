@@ -19,8 +19,8 @@ E = TypeVar("E")
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 PACKAGED_NAMES = frozenset({DEFAULT_MODEL, f"sentence-transformers/{DEFAULT_MODEL}"})
 NONE = "none"  # name of an encoder that is none
+# Similarities: rows have length 1, or the length of a row counts.
 COSINE, DOT = "cosine", "dot"
-"""Similarities: rows have length 1, or the length of a row counts."""
 PRECISIONS = ("auto", "float32", "bfloat16", "float16")
 _ENCODER = Option(panel="Encoder")
 
@@ -90,11 +90,11 @@ def as_config(encoder: E | EncoderConfig | str | Path) -> E | EncoderConfig:
 QUERY_NAMES = (
     "query", "search_query", "retrieval.query", "question", "queries", "web_search_query",
 )  # fmt: skip
+# Names of such prompts in models. The first with a text is used.
 DOCUMENT_NAMES = (
     "document", "passage", "corpus", "search_document", "retrieval.passage", "retrieval.document",
     "documents", "passages",
 )  # fmt: skip
-"""Names of such prompts in models. The first with a text is used."""
 
 
 @dataclass(frozen=True, slots=True)

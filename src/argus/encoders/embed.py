@@ -24,6 +24,7 @@ from argus.encoders.protocol import (
     concatenate,
     empty_rows,
     family_of,
+    pools_spans,
     similarity_of,
     unit_rows,
     usable,
@@ -33,8 +34,8 @@ from argus.engine import Engine, Work
 from argus.errors import ArgusError, EncodingError, EndpointRefusal
 from argus.progress import progress
 
+# Texts that a kill can lose. The encoder cuts them into its own batches.
 BATCH_TEXTS = 256
-"""Texts that a kill can lose. The encoder cuts them into its own batches."""
 
 
 class Role(StrEnum):
@@ -60,8 +61,8 @@ class Item:
         return content_hash(self.role, place, self.text)
 
 
+# Items of one role, of similar length.
 Batch = Sequence[Item]
-"""Items of one role, of similar length."""
 
 
 @dataclass(frozen=True)
@@ -167,8 +168,12 @@ def encode_batch(encoder: Encoder[R], items: Batch) -> Encoded[R]:
             rows = encoder.encode_queries(texts)
         elif items[0].role is Role.DOCUMENT:
             rows = encoder.encode_documents(texts)
-        else:
-            rows = encoder.encode_spans(texts, [item.span for item in items if item.span])
+        elif pools_spans(encoder):
+            spans = [item.span for item in items if item.span]
+            rows = cast(Any, encoder).encode_spans(texts, spans)
+        else:  # a mention has the vector of its text
+            place = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+            rows = encoder.encode_documents(list(place))[np.array([place[text] for text in texts])]
     except EndpointRefusal:
         raise
     except EncodingError as error:
@@ -210,13 +215,6 @@ def begin_encoding(
     return partial(encode_batch, encoder)
 
 
-PARTS = (
-    "fingerprint", "dim", "similarity", "family", "pools_spans", "max_tokens", "count_tokens",
-    "encode_queries", "encode_documents", "encode_spans",
-)  # fmt: skip
-"""Attributes of encoders that jobs look at."""
-
-
 class SpreadEncoder(Generic[R]):
     """An `Encoder` that has batches embedded on an engine, and answers single calls itself.
 
@@ -228,9 +226,6 @@ class SpreadEncoder(Generic[R]):
         self, encoder: Encoder[R], engine: Engine, config: EncoderConfig | None = None
     ) -> None:
         self.encoder, self.engine = encoder, engine
-        for name in PARTS:
-            if hasattr(encoder, name):
-                setattr(self, name, getattr(encoder, name))
         source: Encoder[R] | EncoderConfig = encoder
         if config is not None:  # for a process with another working directory
             is_place = config.is_python or Path(config.model).is_dir()
@@ -243,6 +238,9 @@ class SpreadEncoder(Generic[R]):
             what="embedding",
             threaded=True,
         )
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.encoder, name)
 
     def encode_batches(self, batches: Iterable[Batch]) -> Iterator[tuple[int, Encoded[R]]]:
         """Yield (number of the batch, result of `encode_batch`) as workers are done."""

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import httpx
 import numpy as np
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from argus import http_retry
-from argus.data.types import FloatArray, Span
+from argus.data.types import FloatArray
 from argus.encoders.config import EncoderConfig
 from argus.encoders.protocol import make_fingerprint, unit_rows
 from argus.errors import EncodingError, EndpointRefusal
 
+# An answer may have MOST_BYTES for this many texts or fewer: 256 KiB per vector.
 TEXTS_PER_BOUND = 64
-"""An answer may have MOST_BYTES for this many texts or fewer: 256 KiB per vector."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,15 +46,13 @@ class OpenAIConfig(EncoderConfig):
 
 
 class OpenAIEncoder:
-    """`POST {base_url}/embeddings`. No token vectors: a span has the vector of its text.
+    """`POST {base_url}/embeddings`.
 
     Time-outs, dropped connections and statuses that may pass (`http_retry.RETRIED`) are tried again
     after doubling waits, or when Retry-After says. Raises EncodingError: retryable when they do not
     pass or the answer is none, not retryable when the endpoint rejects the input, EndpointRefusal
     when it would reject any; and InputError where there is no key for OpenAI's own servers.
     """
-
-    pools_spans = False
 
     def __init__(self, config: OpenAIConfig) -> None:
         self.config = config
@@ -63,10 +62,6 @@ class OpenAIEncoder:
     def __reduce__(self) -> tuple[Any, ...]:
         """Go to a worker as settings: a connection cannot."""
         return OpenAIEncoder, (self.config,)
-
-    def with_query_prompt(self, text: str) -> OpenAIEncoder:
-        """Return the same endpoint, with another text before queries."""
-        return OpenAIEncoder(replace(self.config, query_prompt=text))
 
     @cached_property
     def dim(self) -> int:
@@ -91,39 +86,25 @@ class OpenAIEncoder:
         """Return (n, dim), unit rows."""
         return self._encode([(self.config.document_prompt or "") + text for text in texts])
 
-    def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> FloatArray:
-        """Return (n, dim), unit rows: the endpoint has no token vectors, so the text's own."""
-        distinct = list(dict.fromkeys(texts))
-        row = {text: i for i, text in enumerate(distinct)}
-        return self.encode_documents(distinct)[[row[text] for text in texts]]
-
     @cached_property
-    def _connections(self) -> tuple[asyncio.AbstractEventLoop, httpx.AsyncClient]:
+    def _connections(self) -> tuple[BlockingPortal, httpx.AsyncClient]:
         """An event loop in a thread of its own, and a client. They end with the encoder.
 
         The caller may stand in an event loop already (a notebook). One for all calls, because
         connections are worth keeping.
         """
-        loop, client = asyncio.new_event_loop(), self._service.client(self.config.concurrency)
-
-        def live() -> None:
-            loop.run_forever()
-            loop.run_until_complete(client.aclose())
-            loop.close()
-
-        threading.Thread(target=live, name="argus-embeddings", daemon=True).start()
-        weakref.finalize(self, loop.call_soon_threadsafe, loop.stop)
-        return loop, client
+        opened = ExitStack()
+        portal = opened.enter_context(start_blocking_portal())
+        client = self._service.client(self.config.concurrency)
+        opened.enter_context(portal.wrap_async_context_manager(client))
+        weakref.finalize(self, opened.close)
+        return portal, client
 
     def _encode(self, texts: Sequence[str]) -> FloatArray:
         if not texts:
             return np.zeros((0, self.dim), np.float32)
-        loop, client = self._connections
-        future = asyncio.run_coroutine_threadsafe(self._all(client, texts), loop)
-        try:
-            parts = future.result()
-        finally:
-            future.cancel()  # where the wait was interrupted
+        portal, client = self._connections
+        parts = portal.call(self._all, client, texts)
         known = {self.dim} if "dim" in self.__dict__ else set()
         lengths = sorted(known | {part.shape[1] for part in parts})
         if len(lengths) > 1:

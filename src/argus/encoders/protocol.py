@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import TypeVar
 
-from argus.data.types import FloatArray, IntArray, Span
+from argus.data.types import FloatArray, IntArray
 from argus.encoders.config import COSINE
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+# Tolerance of a vector's length 1: half precision rounds by less.
 UNIT_TOLERANCE = 1e-3
-"""Tolerance of a vector's length 1: half precision rounds by less."""
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Places: TypeAlias = slice | IntArray | BoolArray
@@ -81,8 +81,8 @@ class TokenRows:
 
 Rows: TypeAlias = FloatArray | SparseRows | TokenRows
 Family = Literal["dense", "sparse", "tokens"]
+# Type parameter for rows. By default, one vector per text.
 R = TypeVar("R", bound=Rows, default=FloatArray)
-"""Type parameter for rows. By default, one vector per text."""
 R_co = TypeVar("R_co", bound=Rows, default=FloatArray, covariant=True)
 
 
@@ -93,7 +93,8 @@ class Encoder(Protocol[R_co]):
     `fingerprint` names everything that changes a vector: model, weights, prompts, pooling,
     dimension, maximum tokens, precision. Equal fingerprints mean vectors that may be compared.
     `Encoder` alone gives one vector per text, (n, dim) float32, unit rows unless its `similarity`
-    is DOT. One of sparse rows or of rows of tokens says so by its `family`.
+    is DOT. One of sparse rows or of rows of tokens says so by its `family`, and one that
+    pools mentions has `encode_spans` (see `pools_spans`).
     """
 
     @property
@@ -104,22 +105,11 @@ class Encoder(Protocol[R_co]):
     def dim(self) -> int:
         """Length of a vector."""
 
-    @property
-    def pools_spans(self) -> bool:
-        """True if `encode_spans` pools token vectors. If not it returns the vector of the text."""
-
     def encode_queries(self, texts: Sequence[str]) -> R_co:
         """Return n rows."""
 
     def encode_documents(self, texts: Sequence[str]) -> R_co:
         """Return n rows."""
-
-    def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> R_co:
-        """Return n rows: the mention `spans[i]` inside `texts[i]`.
-
-        `g(E(w), s)` of ARGUS §3.2 and §B.4: token vectors averaged over the span if the model
-        has token vectors, otherwise the vector of the whole text. Equal texts are read once.
-        """
 
 
 @runtime_checkable
@@ -138,6 +128,15 @@ def family_of(encoder: object) -> Family:
     """Return the kind of an encoder's rows. One vector per text by default."""
     family: Family = getattr(encoder, "family", "dense")
     return family
+
+
+def pools_spans(encoder: object) -> bool:
+    """Return whether an encoder's `encode_spans(texts, spans)` pools token vectors.
+
+    `g(E(w), s)` of ARGUS §3.2 and §B.4: those of the mention `spans[i]` in `texts[i]` averaged. Of
+    any other encoder a mention has the vector of its text.
+    """
+    return hasattr(encoder, "encode_spans") and bool(getattr(encoder, "pools_spans", True))
 
 
 def similarity_of(encoder: object) -> str:
@@ -201,17 +200,6 @@ def concatenate(parts: Sequence[R]) -> R:
     else:
         whole = np.concatenate(like)
     return cast(R, whole)
-
-
-def replaced(rows: R, places: BoolArray, others: R) -> R:
-    """Return rows with others at some places, in order. An array is changed in place."""
-    if isinstance(rows, np.ndarray):
-        rows[places] = cast(FloatArray, others)
-        return cast(R, rows)
-    order = np.arange(len(rows))
-    order[places] = len(rows) + np.arange(len(others))
-    both: Any = concatenate([rows, others])
-    return cast(R, both[order])
 
 
 def arrays_of(rows: Rows) -> tuple[np.ndarray, ...]:

@@ -7,27 +7,25 @@ the order of queries changes a rank, and equal rows tie.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, Protocol, cast
+from typing import Any, Generic, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.provenance import content_hash
 from argus.data.types import FloatArray, IntArray
 from argus.encoders.protocol import UNIT_TOLERANCE, R, Rows, SparseRows, TokenRows
 
 Float64Array = npt.NDArray[np.float64]
+# Tokens of documents in a block. One text with more makes a block by itself.
 BLOCK_TOKENS = 1 << 14
-"""Tokens of documents in a block. One text with more makes a block by itself."""
+# Products of query tokens with document tokens, or sparse scores, in memory at once.
 PAIR_BYTES = 64 << 20
-"""Products of query tokens with document tokens, or sparse scores, in memory at once."""
+# Of the probabilistic bound of Higham and Mary (2019), λ√n·u.
 SIGMAS = 8.0
-"""Of the probabilistic bound of Higham and Mary (2019), λ√n·u."""
-MAX_SINGLE = 64
-"""Rows that are compared one by one. Of more, equal ones are compared once."""
 
 
 def rounding_bound(dim: int) -> float:
@@ -45,24 +43,6 @@ def product_bound(dim: int, reach: float) -> float:
     one distance from each other, however small they are.
     """
     return rounding_bound(dim) * reach + dim * 2.0**-149
-
-
-class Scoring(Protocol[R]):
-    """The documents of a search, and their scores for queries."""
-
-    documents: R
-
-    def products(self, queries: R) -> FloatArray:
-        """Return the scores of all documents in float32, shape (n_queries, n_documents)."""
-
-    def bound(self, queries: R) -> float:
-        """Return the largest error of a difference of two of these scores."""
-
-    def pairs(self, queries: R, documents: R) -> Float64Array:
-        """Return the exact score of query i and document i, both of n rows, as shape (n,)."""
-
-    def against(self, query: R, rows: IntArray) -> Float64Array:
-        """Return the exact scores of one query, of one row, with some documents."""
 
 
 def scoring_of(documents: R) -> Scoring[R]:
@@ -92,8 +72,8 @@ def reach_of(rows: Rows) -> float:
 
 
 @dataclass(frozen=True)
-class _Documents(Generic[R]):
-    """The documents of a scoring, and the length of the longest."""
+class Scoring(ABC, Generic[R]):
+    """The documents of a search, and their scores for queries."""
 
     documents: R
 
@@ -101,8 +81,26 @@ class _Documents(Generic[R]):
     def _reach(self) -> float:
         return reach_of(self.documents)
 
+    @abstractmethod
+    def products(self, queries: R) -> FloatArray:
+        """Return the scores of all documents in float32, shape (n_queries, n_documents)."""
 
-class DenseScoring(_Documents[FloatArray]):
+    @abstractmethod
+    def bound(self, queries: R) -> float:
+        """Return the largest error of a difference of two of these scores."""
+
+    @abstractmethod
+    def pairs(self, queries: R, documents: R) -> Float64Array:
+        """Return the exact score of query i and document i, both of n rows, as shape (n,)."""
+
+    def against(self, query: R, rows: IntArray) -> Float64Array:
+        """Return the exact scores of one query, of one row, with some documents."""
+        asking: Any = query
+        documents: Any = self.documents
+        return self.pairs(asking[np.zeros(len(rows), np.int64)], documents[rows])
+
+
+class DenseScoring(Scoring[FloatArray]):
     """One vector per text, (n, dim): the dot product, which is the cosine of rows of length 1."""
 
     def products(self, queries: FloatArray) -> FloatArray:
@@ -120,21 +118,12 @@ class DenseScoring(_Documents[FloatArray]):
 
     def against(self, query: FloatArray, rows: IntArray) -> Float64Array:
         """See `Scoring`."""
-        of = self._alike[rows] if len(rows) > MAX_SINGLE else rows
-        distinct, places = np.unique(of, return_inverse=True)
-        vectors = self.documents[distinct].astype(float)
+        vectors = self.documents[rows].astype(float)
         exact: Float64Array = np.einsum("j,ij->i", query[0].astype(float), vectors)
-        return exact[places]
-
-    @cached_property
-    def _alike(self) -> IntArray:
-        """The first of the rows with the same vector, for each row: duplicates are many at once."""
-        first: dict[bytes, int] = {}
-        rows = enumerate(self.documents)
-        return np.array([first.setdefault(content_hash(v.tobytes()), i) for i, v in rows], np.int64)
+        return exact
 
 
-class SparseScoring(_Documents[SparseRows]):
+class SparseScoring(Scoring[SparseRows]):
     """Weights of terms: the dot product over the terms that query and document share."""
 
     @cached_property
@@ -160,12 +149,8 @@ class SparseScoring(_Documents[SparseRows]):
         shared = queries.matrix.astype(np.float64).multiply(documents.matrix.astype(np.float64))
         return np.asarray(shared.tocsr().sum(axis=1), np.float64).ravel()
 
-    def against(self, query: SparseRows, rows: IntArray) -> Float64Array:
-        """See `Scoring`."""
-        return self.pairs(query[np.zeros(len(rows), np.int64)], self.documents[rows])
 
-
-class TokenScoring(_Documents[TokenRows]):
+class TokenScoring(Scoring[TokenRows]):
     """Late interaction (ColBERT, Khattab and Zaharia 2020, section 3.3, eq. 3): MaxSim.
 
     The sum, over the tokens of the query, of the largest dot product with a token of the document.
@@ -192,18 +177,11 @@ class TokenScoring(_Documents[TokenRows]):
 
     def pairs(self, queries: TokenRows, documents: TokenRows) -> Float64Array:
         """See `Scoring`."""
-        rows = range(len(queries))
-        return np.array([_max_sim(queries.tokens(i), documents.tokens(i)) for i in rows], float)
-
-    def against(self, query: TokenRows, rows: IntArray) -> Float64Array:
-        """See `Scoring`."""
-        tokens, documents = query.tokens(0), self.documents
-        return np.array([_max_sim(tokens, documents.tokens(i)) for i in rows.tolist()], float)
-
-
-def _max_sim(query: FloatArray, document: FloatArray) -> float:
-    """Return the MaxSim of one query, (n_tokens, dim), and one document in float64."""
-    return float((query.astype(float) @ document.astype(float).T).max(axis=1).sum())
+        out = np.zeros(len(queries))
+        for i in range(len(queries)):
+            similarity = queries.tokens(i).astype(float) @ documents.tokens(i).astype(float).T
+            out[i] = similarity.max(axis=1).sum()
+        return out
 
 
 def _cut(counts: IntArray, most: int) -> Iterator[slice]:

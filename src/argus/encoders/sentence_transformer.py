@@ -13,8 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -42,21 +41,21 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# A text this much shorter than the longest begins the next batch.
 ALIKE = 0.8
-"""A text this much shorter than the longest begins the next batch."""
+# Tokens that cutting a text may add, as words at its ends are split otherwise.
 MARGIN_TOKENS = 8
-"""Tokens that cutting a text may add, as words at its ends are split otherwise."""
 
 
+# Limits of a batch: padded tokens and texts, at most, and tokens that are enough. A batch of fewer
+# takes shorter texts, too, since it would be slower per token.
 BatchSizes = tuple[int, int, int]
-"""Limits of a batch: padded tokens and texts, at most, and tokens that are enough. A batch of fewer
-takes shorter texts, too, since it would be slower per token."""
+# Measured: larger ones leave the caches.
 ON_CPU: BatchSizes = 2_048, 64, 96
-"""Measured: larger ones leave the caches."""
+# Measured on an H100: `python -m benchmarks accelerator`.
 ON_GPU: BatchSizes = 32_768, 1_024, 8_192
-"""Measured on an H100: `python -m benchmarks accelerator`."""
+# Fast tokenizers may not be used from two threads at once.
 _TOKENIZING = Lock()
-"""Fast tokenizers may not be used from two threads at once."""
 
 
 class ModelEncoder(ABC, Generic[R]):
@@ -68,7 +67,6 @@ class ModelEncoder(ABC, Generic[R]):
 
     family: Family = "dense"
     similarities: Mapping[str, str]
-    pools_spans = False
     has_tasks = False
 
     def __init__(
@@ -144,10 +142,6 @@ class ModelEncoder(ABC, Generic[R]):
         """Return n rows. Texts beyond the window are cut, as in any index."""
         return self._encode(texts, self.prompts.document, "document")
 
-    def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> R:
-        """Return n rows: those of the texts."""
-        return self.encode_documents(texts)
-
     def _encode(self, texts: Sequence[str], prompt: Prompt, task: str) -> R:
         def encode(batch: list[int]) -> R:
             return self._encode_batch([texts[i] for i in batch], prompt, task)
@@ -185,7 +179,7 @@ class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
         own = {DOT: COSINE, "euclidean": COSINE} if is_unit else {DOT: DOT}
         self.similarities = {COSINE: COSINE, **own}
         super().__init__(model, **settings)
-        self.pooling = "none"
+        self.pooling, self.pools_spans = "none", False
         if "Pooling" in self._kinds:
             pooling = self._modules[self._kinds.index("Pooling")]
             self.pooling = getattr(pooling, "pooling_mode", "pooled")
@@ -193,13 +187,6 @@ class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
             self.pools_spans = bool(getattr(model.tokenizer, "is_fast", False))
         arguments: dict[str, Any] = getattr(model, "module_kwargs", None) or {}
         self.has_tasks = any("task" in names for names in arguments.values())
-
-    def with_query_prompt(self, text: str) -> SentenceTransformerEncoder:
-        """Return the same model, its weights shared, that puts another text before queries."""
-        other = copy(self)
-        other.prompts = replace(self.prompts, query=Prompt(text))
-        vars(other).pop("fingerprint", None)
-        return other
 
     @cached_property
     def dim(self) -> int:
@@ -211,11 +198,9 @@ class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
         """Return (n, dim): token vectors averaged over `spans[i]` in `texts[i]`.
 
         `g(H, s) = 1/|s| Σ_{i∈s} H_i` (ARGUS §B.4), then the model's own modules after pooling.
-        One forward pass per text, or per window of a text that is too long. A model without token
-        vectors gives the sentence vector. Raises EncodingError for a span longer than the window.
+        One forward pass per text, or per window of a text that is too long. Raises EncodingError
+        for a span longer than the window. Only with `pools_spans`.
         """
-        if not self.pools_spans:
-            return self.encode_documents(texts)
         if not texts:
             return np.zeros((0, self.dim), np.float32)
         readings = self._readings(texts, spans)

@@ -29,11 +29,11 @@ from argus.errors import ArgusError, EncoderMismatch, InputError
 
 HEADER, KEYS, VECTORS = "store.json", "keys.bin", "vectors.f32"
 VALUES, COLUMNS, ENDS = "values.f32", "columns.i32", "ends.i64"
+# The cache in a folder of results, or of an index.
 EMBEDDINGS = "embeddings"
-"""The cache in a folder of results, or of an index."""
 KEY_BYTES = 16
+# By folder: the cache that stands in for its own.
 _shared: dict[Path, Path] = {}
-"""By folder: the cache that stands in for its own."""
 
 
 class Store(ABC, Generic[R]):

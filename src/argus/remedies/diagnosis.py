@@ -24,7 +24,7 @@ from argus.data.folders import ArtifactFolder
 from argus.data.tables import read_table
 from argus.data.types import Document, Span, State, count_states
 from argus.data.writing import one_writer
-from argus.encoders import DEFAULT_MODEL, EmbeddingStore, Encoder, Item, Role, embed
+from argus.encoders import DEFAULT_MODEL, EmbeddingStore, Encoder, Item, Role, embed, pools_spans
 from argus.engine import open_given
 from argus.errors import InputError
 from argus.jobs import options as o
@@ -205,13 +205,13 @@ def diagnose_documents(
     is. A mention beyond the encoder's window is read in a window of its own. An encoder that pools
     no spans embeds the whole text instead. Raises InputError for a probe of another encoder.
     """
-    pooling = "span" if encoder.pools_spans else "sentence"
+    pooling = "span" if pools_spans(encoder) else "sentence"
     probe.check_vectors_of(encoder.fingerprint, pooling, where=Path("the probe given"))
     texts = [document.content for document in documents]
     mentions = find_mentions(texts, documents, finder)
     places = [(i, mention.span) for i, own in enumerate(mentions) for mention in own]
     items = [
-        Item(texts[i], Role.SPAN, span) if encoder.pools_spans else Item(texts[i], Role.DOCUMENT)
+        Item(texts[i], Role.SPAN, span) if pools_spans(encoder) else Item(texts[i], Role.DOCUMENT)
         for i, span in places
     ]
     embedded = embed(items, encoder, cache, what="mentions")

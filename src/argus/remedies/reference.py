@@ -16,7 +16,7 @@ from argus.corpora.opening import corpus_file, read_corpus
 from argus.data.folders import KB_WORDS, kb_file
 from argus.data.kb import KnowledgeFolder
 from argus.data.types import Document
-from argus.encoders import Encoder
+from argus.encoders import Encoder, pools_spans
 from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex
 from argus.knowledge.gazetteer import CapitalisedNames, Gazetteer
@@ -130,7 +130,7 @@ def make_finder(
 
 def open_probe(probe: Path | str | Probe | None, encoder: Encoder) -> Probe:
     """Return a probe checked against an encoder. None loads the one shipped for it."""
-    pooling = "span" if encoder.pools_spans else "sentence"
+    pooling = "span" if pools_spans(encoder) else "sentence"
     if probe is None:
         return load_default(encoder.fingerprint, pooling)
     judge = probe if isinstance(probe, Probe) else load_probe(Path(probe))

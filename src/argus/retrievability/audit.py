@@ -25,7 +25,7 @@ from argus.data.writing import one_writer
 from argus.devices import check_device
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Item, Role, Rows, embed
 from argus.encoders.config import COSINE
-from argus.encoders.protocol import arrays_of, similarity_of
+from argus.encoders.protocol import arrays_of, pools_spans, similarity_of
 from argus.engine import Engine, EngineConfig, Work, open_given
 from argus.errors import InputError, NothingMeasured
 from argus.jobs import options as o
@@ -208,7 +208,7 @@ def audit_knowledge(
                 **figures,
                 **record.of_store(),
                 "text_window": window,
-                "pooling": config.pooling if getattr(model, "pools_spans", True) else "sentence",
+                "pooling": config.pooling if pools_spans(model) else "sentence",
                 "relations_from": None if relations is None else str(relations),
             }
         every = ids_of(base.entities)

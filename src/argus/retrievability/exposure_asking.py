@@ -22,7 +22,7 @@ from argus.data.types import Document, IntArray, Query, Run
 from argus.encoders import Encoder, Store, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
-from argus.encoders.protocol import Rows, arrays_of, replaced
+from argus.encoders.protocol import Rows, arrays_of, concatenate
 from argus.encoders.scoring import scoring_of
 from argus.engine import Engine, Work
 from argus.errors import ArgusError
@@ -114,9 +114,11 @@ def embed_probes(
         queries=[query for query, ok in zip(probes.queries, usable, strict=True) if ok],
         failed=[(kinds[i], targets[i], why) for i, why in sorted(reasons.items())],
     )
-    stand_ins = replaced(whole, is_sentence[usable], left.vectors[rows])
+    both: Any = concatenate([whole, left.vectors[rows]])
+    order = np.arange(len(whole))
+    order[is_sentence[usable]] = len(whole) + np.arange(len(rows))
     own = embedded.vectors[(np.cumsum(embedded.ok) - 1)[usable]]
-    return answered, Block(own, answered.target, stand_ins)
+    return answered, Block(own, answered.target, both[order])
 
 
 def search_probes(

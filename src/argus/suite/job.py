@@ -299,7 +299,7 @@ class Models:
 
     def __init__(self, home: Path, vectors: Path) -> None:
         self.home, self.vectors = home, vectors
-        self._loaded: dict[str, LoadedEncoder] = {}
+        self._loaded: dict[tuple[str, str | None], LoadedEncoder] = {}
         self._tasks: dict[str, Task] = {}
 
     def task(self, spec: SuiteTask) -> Task:
@@ -351,18 +351,14 @@ class Models:
             take_out(index, ())
 
     def _encoder(self, retriever: SuiteRetriever, task: Task, store: Path) -> Encoder:
-        """Return an encoder, whose precision is checked on the documents. Prompts share a model."""
+        """Return an encoder, whose precision is checked on the documents."""
         assert isinstance(retriever.encoder, EncoderConfig)
-        if retriever.name not in self._loaded:
+        key = retriever.name, retriever.encoder.query_prompt
+        if key not in self._loaded:
             sample = [d.content for d in task.documents if d.content.strip()]
             stored = stored_fingerprint(store)
-            self._loaded[retriever.name] = load_encoder(
-                retriever.encoder, sample=sample, stored=stored
-            )
-        loaded, prompt = self._loaded[retriever.name], retriever.encoder.query_prompt
-        if prompt is not None and prompt != loaded.config.query_prompt:
-            loaded = loaded.with_query_prompt(prompt)
-        return loaded.encoder
+            self._loaded[key] = load_encoder(retriever.encoder, sample=sample, stored=stored)
+        return self._loaded[key].encoder
 
 
 def write_table(folder: ArtifactFolder, suite: Suite, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -24,7 +24,7 @@ from argus.data.folders import ArtifactFolder
 from argus.data.tables import read_table
 from argus.data.types import Document, State
 from argus.data.writing import one_writer
-from argus.encoders import DEFAULT_MODEL, Embedded, Encoder, EncoderConfig, embed
+from argus.encoders import DEFAULT_MODEL, Embedded, Encoder, EncoderConfig, embed, pools_spans
 from argus.errors import InputError
 from argus.jobs import options as o
 from argus.jobs.result import Result
@@ -120,7 +120,7 @@ def predict_rps(
     def probe_for(encoder: Encoder) -> Probe:
         """Return the probe to judge vectors of an encoder with. Raises where there is none."""
         fitted = given or load_default(encoder.fingerprint, own)
-        of = own if getattr(encoder, "pools_spans", True) else "sentence"
+        of = own if pools_spans(encoder) else "sentence"
         where = Path("shipped probe" if probe is None else probe)
         fitted.check_vectors_of(encoder.fingerprint, of, where=where)
         return fitted
