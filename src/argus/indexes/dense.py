@@ -2,8 +2,8 @@
 
 `search`: query and document vectors -> the k best rows. `known_item_search`: one wanted document
 per query -> its rank. Rows may be dense, sparse, or token vectors (MaxSim). `Groups` ranks parent
-documents by their best chunk. `argus check` asks documents for themselves with it. Documents with
-several indexed texts (views) are ranked in `argus.indexes.fold`.
+documents by their best chunk. `argus check` finds each document by its own sentences with it.
+Documents with several indexed texts (views) are ranked in `argus.indexes.fold`.
 """
 
 from __future__ import annotations

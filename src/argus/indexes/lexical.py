@@ -7,8 +7,8 @@ keeps long questions fast and changes hardly any score. Words are stemmed where 
 vectors, and not where surface forms of names must match as they are.
 
 Postings are three arrays by word (a CSC matrix of texts x words): scores, texts, and where each
-word's begin. They are built from batches of texts: a posting takes 5 bytes while texts are read,
-13 at the peak, 8 in the end. The scores are those of bm25s to the last bit.
+word's begin. They are built from batches of texts: a posting takes 5 bytes while texts are read, 13
+at the peak, 8 in the end. The scores are those of bm25s to the last bit.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Store the indexed texts of documents (views) with their vectors on disk: add, delete, roll back.
 
-An index is one folder: `index.json` (`argus.indexes.header`) and a LanceDB table. `argus index`
-and `argus tune apply` write it, and a search reads a state into `argus.indexes.snapshot`. Every
-`add`, `delete_documents` and `rollback` is one commit of the table, so a process killed at any
-moment leaves the state before it or after it. One process writes at a time (a second one gets an
+An index is one folder: `index.json` (`argus.indexes.header`) and a LanceDB table. `argus index` and
+`argus tune apply` write it, and a search reads a state into `argus.indexes.snapshot`. Every `add`,
+`delete_documents` and `rollback` is one commit of the table, so a process killed at any moment
+leaves the state before it or after it. One process writes at a time (a second one gets an
 ArgusError). Any number may read. Each handle sees the state at which it opened the index, last
 wrote to it or called `refresh`, until `compact` removes that state. Several threads may use one
 handle: each answer is of one state.

@@ -1,7 +1,7 @@
 """Define the result that every job returns: lines to print, a notebook view, tables as data frames.
 
-`Result` is the base class of `AuditResult`, `EvaluationResult` and the others. A job's command
-prints its `headline`. `to_pandas` and `to_polars` read the Parquet tables of its folder.
+`Result` is the base class of `AuditResult`, `EvaluateResult` and the others. A job's command prints
+its `headline`. `to_pandas` and `to_polars` read the Parquet tables of its folder.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Find mentions of entities in texts by a list of names (a gazetteer), or as capitalised words.
 
 From texts to `Mention`s: places, and ids of the entities with that name. `research diagnose` and
-`tune apply expand` choose a finder with --mentions (`argus.remedies.reference`). The alternative
-is a trained model, `argus.knowledge.ner`.
+`tune apply expand` choose a finder with --mentions (`argus.remedies.reference`). The alternative is
+a trained model, `argus.knowledge.ner`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Read entities and relations from a corpus, a knowledge base, or files of rows and triples.
 
-`read_knowledge` opens the sources of `argus research audit` and `probe predict`, and returns a
+The inputs of `argus research audit` and `research probe predict`. `read_knowledge` returns a
 `KnowledgeBase` (`argus.knowledge.base`) with entities ordered by id, and the files it came from.
+`read_entities` reads entities alone.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Read a folder of HTML, Markdown and text pages as entities that link to each other.
 
 The source `--pages` of `argus research kb build`. A page gives its title, first paragraph of prose
-and links. They are written as raw tables (`argus.knowledge.raw`), which
-`argus.knowledge.alignment` turns into a knowledge base.
+and links. They are written as raw tables (`argus.knowledge.raw`), which `argus.knowledge.alignment`
+turns into a knowledge base.
 """
 
 from __future__ import annotations

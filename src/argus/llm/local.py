@@ -1,8 +1,8 @@
 """Answer prompts with a causal language model that `transformers` runs on this machine.
 
 `TransformersModel`: prompts -> outcomes, kept in the ledger. Decoding is greedy, in batches padded
-on the left. `open_model` opens either kind of model: this one, or an endpoint
-(`argus.llm.openai`). `argus.llm.weights` loads weights and adapters.
+on the left. `open_model` opens either kind of model: this one, or an endpoint (`argus.llm.openai`).
+`argus.llm.weights` loads weights and adapters.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Score rankings against relevance judgements (nDCG, recall, ...), by ir-measures.
 
-`evaluate`: run and judgements -> each measure, per query and in the mean, for `argus evaluate`
-and remedies. Three further figures of an evaluation are here. `cover` counts the
-relevant documents that have a remedy. `rps_association` compares the reachability (RPS) of found
-and missed documents (ARGUS Table 4). `is_implicit` is true for a question that shares no word with
-the title of a relevant document.
+`evaluate`: run and judgements -> each measure, per query and in the mean, for `argus evaluate` and
+remedies. Three further figures of an evaluation are here. `cover` counts the relevant documents
+that have a remedy. `rps_association` compares the reachability (RPS) of found and missed documents
+(ARGUS Table 4). `is_implicit` is true for a question that shares no word with the title of a
+relevant document.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 `argus.reports.html` reads the list. A section stands in the folder of its capability: a module with
 `section(folder, summary)`, and beside it a template of the module's name that lays out its parts.
-It is imported when a folder holds results of its job, so that this room knows no capability.
+It is imported when a folder holds results of its job, so that `argus.reports` depends on no job.
 """
 
 from __future__ import annotations

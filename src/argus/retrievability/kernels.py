@@ -1,8 +1,8 @@
 """Compile the inner loops of the entity audit with numba: dot products, counts, probability tails.
 
-`count_block` counts the entities that outrank another one, for `argus.retrievability.ranks`.
-`tail` and `tails` sum hypergeometric probabilities, for `argus.retrievability.rps`. Sums run in one
-fixed order, so results do not depend on threads or blocks.
+`count_block` counts the entities that outrank another one, for `argus.retrievability.ranks`. `tail`
+and `tails` sum hypergeometric probabilities, for `argus.retrievability.rps`. Sums run in one fixed
+order, so results do not depend on threads or blocks.
 """
 
 from __future__ import annotations

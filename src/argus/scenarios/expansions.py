@@ -1,8 +1,8 @@
 """Read expanded texts of documents (pseudo-queries, summaries), the baseline of an ablation.
 
-A file of three pseudo-queries, and one summary, per document -> the text to embed, for `research
-scenarios ablate` (SPIKE Appendix A). Each is concatenated with the document's text, which is then
-embedded as one vector in place of the document's own. Nothing else is indexed.
+A file of three pseudo-queries, and one summary, per document -> the text to embed, for
+`research scenarios ablate` (SPIKE Appendix A). Each is concatenated with the document's text, which
+is then embedded as one vector in place of the document's own. Nothing else is indexed.
 """
 
 from __future__ import annotations

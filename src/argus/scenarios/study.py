@@ -1,9 +1,9 @@
 """`research scenarios study`: write sheets on which people compare two lists of results.
 
 Index and queries -> HTML sheets for raters, who compare results with scenarios to those without
-(SPIKE §4.3). A sheet is a page for a browser, which
-saves the answers as CSV. It does not name the content of a side: that stands in key.jsonl, which
-raters do not get. `argus.scenarios.preferences` reads the answers.
+(SPIKE §4.3). A sheet is a page for a browser, which saves the answers as CSV. It does not name the
+content of a side: that stands in key.jsonl, which raters do not get. `argus.scenarios.preferences`
+reads the answers.
 """
 
 from __future__ import annotations

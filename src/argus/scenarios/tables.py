@@ -1,4 +1,9 @@
-"""Declare the columns of a table in a line or two: as an Arrow schema, or as report headings."""
+"""Declare the columns of a table in a line or two: as an Arrow schema, or as report headings.
+
+`schema(("id label", str), ("rank", int))` -> `pa.Schema`, for the Parquet tables of
+`research scenarios` and `research suite`. `headings` does it for the tables of
+`argus.reports.section`.
+"""
 
 from __future__ import annotations
 

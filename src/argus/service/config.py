@@ -1,4 +1,8 @@
-"""Declare the options of `argus serve`: the searched source, its records, the address, the log."""
+"""Declare the options of `argus serve`: the searched source, its records, the address, the log.
+
+Records tell which documents supersede which (`RecordsOptions`). `argus.service.workplace` opens the
+named sources, and `argus.service.app` listens at the address.
+"""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 `argus traffic audit` adds the questions that `argus.traffic.reading` yields, and
 `argus.traffic.figures` counts them by SQL. Different questions and lists have one row each, by a
-hash. Every ask has a row with its time, person, list and feedback. The file is removed at the end
-of the job.
+hash. Every ask, one occurrence of a question, has a row with its time, person, list and feedback.
+The file is removed at the end of the job.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Declare the settings of `argus traffic`: fields of the log, redaction, audit, and judging."""
+"""Declare the settings of `argus traffic`: fields of the log, redaction, audit, and judging.
+
+`LogConfig` is used by `argus.traffic.reading`, `TrafficConfig` by `argus.traffic.job`, and
+`JudgingConfig` by `argus.traffic.judging`.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Compute the figures of a query log by SQL: failing questions, feedback, and served documents.
 
 A step of `argus traffic audit`: the log in `argus.traffic.book` -> tables and parts of its summary.
-An ask fails in four ways (OUTCOMES), which are counted over time, by slice, and in two windows.
-Documents are counted as hubs, as unserved, and as superseded when served. No ask is held in memory.
-Single questions are examined in `argus.traffic.questions`.
+An ask is one occurrence of a question. It fails in four ways (OUTCOMES), which are counted over
+time, by slice, and in two windows. Documents are counted as hubs, as unserved, and as superseded
+when served. No ask is held in memory. Single questions are examined in `argus.traffic.questions`.
 """
 
 from __future__ import annotations

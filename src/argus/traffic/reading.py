@@ -1,9 +1,10 @@
 """Read a query log and redact personal data and secrets before any other code sees it.
 
-`read_traffic`: the records of `argus.traffic.formats` -> redacted questions, for `argus traffic
-audit`. `preview_log` is `argus traffic preview`. Personal data and secrets become marks such as
-<mail>, questions keyed hashes. Patterns and checksums find them, kind by kind. Every repetition is
-bounded: texts may be hostile. Hashes are keyed, so that nobody can find their source by trial.
+`read_traffic`: the records of `argus.traffic.formats` -> redacted questions, for
+`argus traffic audit`. `preview_log` is `argus traffic preview`. Personal data and secrets become
+marks such as <mail>, questions keyed hashes. Patterns and checksums find them, kind by kind. Every
+repetition is bounded: texts may be hostile. Hashes are keyed, so that nobody can find their source
+by trial.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Describe the results of `argus traffic audit`: printed lines, and the section of the report."""
+"""Describe the results of `argus traffic audit`: printed lines, and the section of the report.
+
+The summary and tables of `argus.traffic.job` -> text for people, also on a page of `argus serve`.
+"""
 
 from __future__ import annotations
 

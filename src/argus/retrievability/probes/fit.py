@@ -3,8 +3,8 @@
 RPS is the probability that a search finds the entity, and a probe is such a regression model (ARGUS
 §4). In: the folder of `research audit`. Several families and settings are fitted
 (`argus.retrievability.probes.models`), one is chosen by the validation error, and reported once on
-entities that no fit has seen (docs/methods.md). Out: probe.json with
-weights, for `research probe predict` and `research diagnose`.
+entities that no fit has seen (docs/methods.md). Out: probe.json with weights, for
+`research probe predict` and `research diagnose`.
 """
 
 from __future__ import annotations

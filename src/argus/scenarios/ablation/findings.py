@@ -1,9 +1,9 @@
 """Compare searches with and without scenarios over an ablation's grid, per λ and document type.
 
 The evaluating half of `research scenarios ablate`. `Ablation`: measured runs -> differences from
-documents alone, with tests, and from a placebo (exchanged profiles). Out: a row per run,
-the best λ per type of document, and the section of the report. `argus.scenarios.ablation.grid`
-makes the runs, and `argus.scenarios.ablation.job` is the command.
+documents alone, with tests, and from a placebo (exchanged profiles). Out: a row per run, the best λ
+per type of document, and the section of the report. `argus.scenarios.ablation.grid` makes the runs,
+and `argus.scenarios.ablation.job` is the command.
 """
 
 from __future__ import annotations

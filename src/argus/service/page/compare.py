@@ -2,7 +2,7 @@
 
 A system is an index, one of its earlier states, a retriever, or a store. The page sets their
 results for a question side by side, and shows the gains and losses that `argus evaluate` measured
-for two systems.
+for two systems, or that a job of the page measured with titles as queries.
 """
 
 from __future__ import annotations

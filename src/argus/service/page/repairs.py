@@ -1,7 +1,7 @@
 """Show the page of repairs in `argus serve`: try remedies, apply one, show its receipt, undo it.
 
-A remedy changes an index so that more documents are found. The page shows the trials of `argus tune
-try` and the remedies in the index, and starts jobs for more.
+A remedy changes an index so that more documents are found. The page shows the trials of
+`argus tune try` and the remedies in the index, and starts jobs for more.
 """
 
 from __future__ import annotations
