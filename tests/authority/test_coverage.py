@@ -4,6 +4,7 @@ from argus.authority.opening import cover, require_covered
 from argus.authority.relation import Authority
 from argus.authority.rules import Record, Rule, ScopeKey
 from argus.errors import InputError
+from tests.support.relations import holds
 
 BLACKOUT = Rule("blackout", "clearance", "ticker", name="R1")
 
@@ -19,7 +20,7 @@ def test_counts_agree_with_every_pair_tried():
     ]
     authority = Authority(records, [BLACKOUT])
     (found,) = cover(authority)
-    pairs = [(o, n) for o in records for n in records if BLACKOUT.holds(o, n)]
+    pairs = [(o, n) for o in records for n in records if holds(BLACKOUT, o, n)]
     assert found["edges"] == len(pairs) and found["retired"] == len({o.id for o, _ in pairs})
     later = {
         o.id for o in records for n in records
@@ -65,7 +66,7 @@ def rfc(id_, time=None, *obsoletes, topic="http", **kwargs):
 def test_a_name_supersedes_whatever_the_dates_say(times):
     authority = Authority([rfc("old", times[0]), rfc("new", times[1], "old")], [OBSOLETES])
     assert authority.controlling(["old"]) == ["new"]
-    assert OBSOLETES.holds(authority.record("old"), authority.record("new"))
+    assert holds(OBSOLETES, authority.record("old"), authority.record("new"))
     (covered,) = cover(authority)
     assert [covered[name] for name in ("retired", "edges", "undecided")] == [1, 1, 0]
 

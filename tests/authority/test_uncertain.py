@@ -13,7 +13,7 @@ from argus.authority.times import Moment
 from argus.authority.variants import safe_frontier
 from argus.errors import InputError
 from tests.support.draws import examples
-from tests.support.relations import Naive, relations
+from tests.support.relations import Naive, holds, relations
 
 SEVERAL = ("supersedes", "overrides")
 
@@ -28,7 +28,7 @@ def naive_chances(relation, ids) -> dict[str, float]:
     possible = []
     for rule in relation.rules:
         for a, b in itertools.permutations(relation.records, 2):
-            if rule.holds(a, b):
+            if holds(rule, a, b):
                 possible.append((Edge(b.id, a.id, relation=rule.relation), rule.confidence))
     possible += [(edge, edge.confidence) for edge in dict.fromkeys(relation.edges)]
     sure = [edge for edge, p in possible if p == 1]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from argus.authority.opening import (
     require_records,
     rule_table,
 )
-from argus.authority.relation import Authority, End, Endings, describe
+from argus.authority.relation import Authority, Link, describe
 from argus.data.folders import ArtifactFolder
 from argus.data.tables import read_table
 from argus.data.types import FloatArray, IntArray, Query, State
@@ -50,7 +51,8 @@ BATCH = 4096
 MAX_CONTROLLING = 16  # controlling documents of one superseded document
 MAX_LINKS = 20  # links of a chain that are named, from the superseded document on
 
-Pairs = Sequence[tuple[str, End]]  # superseded document, and one that controls it
+# Superseded document, one that controls it, and the chain from the one to the other.
+Pairs = Sequence[tuple[str, str, tuple[Link, ...]]]
 # Of pairs by number: rank (None beyond the end of a list), N+ and divergence (None of a retriever)
 # for those that asked, and state and reason for those that could not ask.
 Found = tuple[dict[int, tuple[int | None, int | None, float | None]], dict[int, tuple[State, str]]]
@@ -61,12 +63,17 @@ def supersessions(authority: Authority) -> Pairs:
 
     Chains are followed to their ends: of d1, d2, d3 there are (d1, d3) and (d2, d3). Of more than
     MAX_CONTROLLING, those by the shortest chains. So there are at most MAX_CONTROLLING per
-    superseded document, and never as many as pairs of a scope. A chain holds MAX_LINKS links.
-    Raises ArgusError when nothing is superseded.
+    superseded document, and never as many as pairs of a scope. Raises ArgusError when nothing is
+    superseded.
     """
-    endings = Endings(authority, MAX_CONTROLLING, MAX_LINKS)
-    ids = filter(authority.in_force, sorted(authority.records))
-    pairs = [(id_, end) for id_ in ids for end in endings.of(id_) if end.hops]
+    pairs = [
+        (id_, controlling, chain)
+        for id_ in filter(authority.in_force, sorted(authority.records))
+        for controlling, chain in islice(
+            authority.controlling_chains([id_]).items(), MAX_CONTROLLING
+        )
+        if chain
+    ]
     require_some(len(pairs), "record is superseded", "Look at what the rules found.")
     return pairs
 
@@ -168,11 +175,12 @@ def audit_authority(
         require_records([id_ for scores in answers.run.values() for id_ in scores], authority, name)
         for proxy in PROXIES:
             found, why_not = proxies.setdefault(proxy, ({}, {}))
-            for i, (id_, end) in enumerate(pairs):
+            for i, (id_, controlling, _) in enumerate(pairs):
                 query = f"{proxy} of {id_}"
                 if query in answers.run:
                     ids = list(in_force(answers.run[query], authority))
-                    found[i] = (ids.index(end.id) + 1 if end.id in ids else None), None, None
+                    rank = ids.index(controlling) + 1 if controlling in ids else None
+                    found[i] = rank, None, None
                 elif query in answers.failed:
                     why_not[i] = State.FAILED, answers.failed[query]
                 else:
@@ -216,18 +224,18 @@ def audit_opened(
             answered = [id_ for id_, ok in zip(names, asking.ok, strict=True) if ok]
             rows = {id_: row for row, id_ in enumerate(answered)}
             found, why_not = proxies.setdefault(proxy, ({}, {}))
-            for i, (id_, end) in enumerate(pairs):
+            for i, (id_, controlling, _) in enumerate(pairs):
                 if id_ in failed:
                     why_not[i] = State.FAILED, failed[id_]
                 elif id_ not in rows:
                     why_not[i] = State.NOT_APPLICABLE, f"no {proxy}"
-                elif end.id not in corpus_rows:
+                elif controlling not in corpus_rows:
                     why_not[i] = State.NOT_APPLICABLE, "the controlling document has no vector"
             if able := [i for i in range(len(pairs)) if i not in why_not]:
                 ranks = rank_targets(
                     asking.vectors[[rows[pairs[i][0]] for i in able]],
                     embedded.vectors,
-                    np.array([corpus_rows[pairs[i][1].id] for i in able], np.int64),
+                    np.array([corpus_rows[pairs[i][1]] for i in able], np.int64),
                 )
                 values = zip(*(array.tolist() for array in ranks), strict=True)
                 found |= zip(able, values, strict=True)
@@ -236,7 +244,7 @@ def audit_opened(
 
 def _proxy_texts(pairs: Pairs, authority: Authority, proxy: str) -> dict[str, str]:
     """Return the title or text of every superseded document that has one, by id."""
-    records = [authority.records[id_] for id_ in dict.fromkeys(id_ for id_, _ in pairs)]
+    records = [authority.records[id_] for id_ in dict.fromkeys(id_ for id_, _, _ in pairs)]
     texts = {r.id: r.title if proxy == "title" else r.text for r in records}
     return {id_: text for id_, text in texts.items() if text.strip()}
 
@@ -253,16 +261,16 @@ def _write(
 ) -> AuthorityAuditResult:
     """Write table, summary, manifest and report."""
     rows: list[dict[str, Any]] = []
-    for i, (id_, end) in enumerate(pairs):
-        older, newer = opened.authority.records[id_], opened.authority.records[end.id]
+    for i, (id_, controlling, chain) in enumerate(pairs):
+        older, newer = (opened.authority.records[one] for one in (id_, controlling))
         why = [why_not[i] for _, why_not in proxies.values() if i in why_not]
         failed = any(state is State.FAILED for state, _ in why)
         state = State.FAILED if failed else State.NOT_APPLICABLE
         row: dict[str, Any] = {
             "superseded": older.id, "controlling": newer.id,
             "superseded_title": older.title, "controlling_title": newer.title,
-            "types": f"{older.type} → {newer.type}", "rule": end.chain[0].rule, "hops": end.hops,
-            "chain": describe(end.chain),
+            "types": f"{older.type} → {newer.type}", "rule": chain[0].rule, "hops": len(chain),
+            "chain": describe(chain[:MAX_LINKS]),
             "state": str(State.MEASURED if len(why) < len(proxies) else state),
             "reason": "; ".join(dict.fromkeys(reason for _, reason in why)),
         }  # fmt: skip
@@ -278,7 +286,7 @@ def _write(
         "k": k,
         "documents": {
             "total": len(opened.authority),
-            "superseded": len({id_ for id_, _ in pairs}),
+            "superseded": len({id_ for id_, _, _ in pairs}),
             "pairs": len(pairs),
             "measured": states[State.MEASURED],
             "failed": states[State.FAILED],

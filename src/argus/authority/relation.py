@@ -1,8 +1,7 @@
 """Answer which documents are in force, and which supersede which, by rules and explicit edges.
 
 `Authority`: records, rules, edges -> superseders of a document (`links`), all of them in any number
-of steps (`closure`), those of them in force (`controlling`), the `chain` between two (CAR Def. 1
-and 3). No pair is stored: `links` reads `scopes.ScopeIndex`, and all else is a search along links.
+of steps (`closure`), and those of them in force (`controlling`; CAR Def. 1 and 3). No pair is stored: `links` reads `scopes.ScopeIndex`, and all else is a search along links.
 Rules that order by one time cannot make a cycle. Two times, orders by type or name, and edges can,
 so those are checked.
 """
@@ -16,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from graphlib import CycleError, TopologicalSorter
-from itertools import islice
 
 import numpy as np
 
@@ -27,7 +25,6 @@ from argus.data.documents import listed
 from argus.errors import InputError
 
 Time = Moment | str | date | None  # a time, or a value that is read as one
-LINKS_PER_RECORD, LINKS_ANYWAY = 100, 2_000  # links read to find common ends: per record, and more
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +139,6 @@ class Authority:
         require_theta(theta)
         if self.at.in_force(id_):
             yield from self._links(id_, covered, theta)
-
-    def ahead(self, id_: str) -> Iterator[Link]:
-        """Yield the superseders of a record that may be active, or lead the furthest."""
-        return self._links(id_, {}, skips=True)
 
     def _links(
         self,
@@ -315,10 +308,6 @@ class Authority:
         heads = self.heads(ids, theta, superseded=superseded)
         return {i: tuple(chain_to(i, heads)) for i in heads if i not in superseded}
 
-    def chain(self, older: str, newer: str) -> list[Link]:
-        """Return a shortest chain of direct supersessions. None where there is no chain."""
-        return chain_to(newer, self.reach([older]))
-
     def insert(self, record: Record, edges: Iterable[Edge] = ()) -> None:
         """Add one record and its edges. For a known id or a cycle raise InputError, unchanged."""
         self._require_base()
@@ -425,71 +414,6 @@ def describe(chain: Sequence[Link]) -> str:
     """Return a chain in words: "a, superseded by b (rule), superseded by c (rule)"."""
     steps = [f", superseded by {link.superseder!r} ({link.rule})" for link in chain]
     return "".join([repr(link.superseded) for link in chain[:1]] + steps)
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """One record that controls another, and how it is reached.
-
-    hops: links of the whole chain. 0 where it is the record itself.
-    chain: the first links, oldest first.
-    """
-
-    id: str
-    hops: int
-    chain: tuple[Link, ...]
-
-
-class Endings:
-    """Records that control others, as `Authority.controlling_chains` finds them.
-
-    limit: ends of one record that are kept, by the shortest chains. links: of a chain that are
-    kept. It holds as long as the relation does not change.
-    """
-
-    def __init__(self, authority: Authority, limit: int, links: int) -> None:
-        self.authority, self.limit, self.links = authority, limit, links
-        self._ends: dict[str, tuple[End, ...]] = {}
-
-    def of(self, id_: str) -> tuple[End, ...]:
-        """Return the controllers of a record in force, nearest first. An active one is its own.
-
-        Each record is asked by itself, which is quadratic where each is superseded by all that came
-        after it: once too many links were looked at, the record's own chains are walked instead.
-        """
-        todo, above, seen = [id_], dict[str, dict[str, Link]](), 0
-        while todo:
-            one = todo[-1]
-            if one in self._ends:
-                todo.pop()
-                continue
-            if one not in above:
-                above[one] = {}
-                for link in self.authority.ahead(one):
-                    above[one].setdefault(link.superseder, link)
-                seen += len(above[one])
-                if seen > LINKS_PER_RECORD * (len(above) + len(self._ends)) + LINKS_ANYWAY:
-                    chains = islice(self.authority.controlling_chains([id_]).items(), self.limit)
-                    self._ends[id_] = tuple(
-                        End(end, len(chain), chain[: self.links]) for end, chain in chains
-                    )
-                    break
-            waiting = [newer for newer in above[one] if newer not in self._ends]
-            todo += waiting
-            if not waiting:
-                self._ends[one] = tuple(self._merged(above.pop(one))) or (End(one, 0, ()),)
-        return self._ends[id_]
-
-    def _merged(self, above: Mapping[str, Link]) -> Iterator[End]:
-        """Yield the ends of a record: the nearest ends of its superseders."""
-        ways = [(end, link) for newer, link in above.items() for end in self._ends[newer]]
-        seen: set[str] = set()
-        for end, link in sorted(ways, key=lambda way: way[0].hops):
-            if end.id not in seen:
-                seen.add(end.id)
-                yield End(end.id, end.hops + 1, (link, *end.chain[: self.links - 1]))
-            if len(seen) == self.limit:
-                return
 
 
 def find_cyclic(

@@ -240,16 +240,6 @@ class Rule:
         """True if times order, and not the type or a name."""
         return self.order not in (Order.TYPE, Order.NAMED)
 
-    def holds(self, older: Record, newer: Record) -> bool:
-        """Return True if `newer` supersedes `older`: one rule check of the RSSG."""
-        first, second = self.moment(older), self.moment(newer)
-        if first is None or second is None or not first.before(second) or older.id == newer.id:
-            return False
-        if not (self.can_supersede(newer) and self.can_be_superseded(older)):
-            return False
-        scopes = set(self.superseded_scopes(older))
-        return any(scope in scopes for scope in self.superseding_scopes(newer))
-
     def _scopes(self, record: Record, keys: list[str]) -> Iterator[tuple[str, ...]]:
         return product(*(dict.fromkeys(record.values(key)) for key in keys))
 

@@ -14,13 +14,14 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from typing_extensions import TypedDict
 
 from argus.authority.config import ANCHORS, AuthoritySource
 from argus.authority.domains import Domain
 from argus.authority.opening import domain_of, in_force, open_authority
-from argus.authority.relation import Authority, Endings
+from argus.authority.relation import Authority
 from argus.authority.resolution import trace
 from argus.authority.rules import Edge
 from argus.authority.search import ChainLink, chain_link
@@ -160,24 +161,23 @@ class ServedAuthority:
         """
         with self._lock:
             relation = self._view(as_of, known_by)
-        endings = Endings(relation, MAX_CONTROLLING + 1, MAX_LINKS)
         answer = list[Resolved]()
         for id_ in dict.fromkeys(ids):
             with self._lock:
                 known = id_ in relation
                 is_in_force = not known or relation.in_force(id_)
-                ends = endings.of(id_) if known and is_in_force else ()
+                chains = relation.controlling_chains([id_]) if known and is_in_force else {}
             controlling: list[Controlling] = [
                 {
-                    "id": end.id, "title": relation.records[end.id].title, "hops": end.hops,
-                    "chain": [chain_link(link, relation) for link in end.chain],
+                    "id": end, "title": relation.records[end].title, "hops": len(chain),
+                    "chain": [chain_link(link, relation) for link in chain[:MAX_LINKS]],
                 }
-                for end in ends[:MAX_CONTROLLING]
+                for end, chain in islice(chains.items(), MAX_CONTROLLING)
             ]  # fmt: skip
             answer.append({
                 "id": id_, "known": known, "in_force": is_in_force,
-                "active": not ends[0].hops if ends else not known,
-                "controlling": controlling, "more": len(ends) > MAX_CONTROLLING,
+                "active": id_ in chains or not known,
+                "controlling": controlling, "more": len(chains) > MAX_CONTROLLING,
             })  # fmt: skip
             time.sleep(0)
         return answer

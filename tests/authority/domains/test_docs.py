@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from argus.authority.domains import load_domain
-from argus.authority.relation import Authority
+from argus.authority.relation import Authority, chain_to
 
 DOCS = Path(__file__).parents[3] / "docs"
 DOC = "".join((DOCS / name).read_text(encoding="utf-8") for name in ("domains.md", "records.md"))
@@ -31,7 +31,7 @@ def test_the_code_of_the_doc_follows_obsolete_rfcs_to_those_of_today(
     domain = load_domain(tmp_path / "rfc.yaml")
     authority = Authority(domain.read(tmp_path / "rfcs.jsonl"), domain.rules)
     assert authority.controlling(["RFC2068"]) == names["today"]
-    links = authority.chain("RFC2068", "RFC9111")
+    links = chain_to("RFC9111", authority.reach(["RFC2068"]))
     assert [link.superseder for link in links] == ["RFC2616", "RFC7234", "RFC9111"]
 
 

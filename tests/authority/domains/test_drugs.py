@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from argus.authority.domains import load_domain
-from argus.authority.relation import Authority
+from argus.authority.relation import Authority, chain_to
 
 
 def label(id_: str, set_id: str, version: str, day: str, **more: Any) -> dict[str, Any]:
@@ -78,5 +78,5 @@ def test_recalls_supersede_labels_and_newer_versions_older(tmp_path: Path) -> No
     assert set(authority.controlling(["a1"])) == {"D-0341-2019", "a2"}
     assert authority.is_active("a2"), "it took effect after the recall"
     assert authority.controlling(["b1"]) == ["D-1234-2018"], "by the code on its panel"
-    (newer,) = authority.chain("a1", "a2")
+    (newer,) = chain_to("a2", authority.reach(["a1"]))
     assert newer.rule == "a newer label supersedes the older of its set"
