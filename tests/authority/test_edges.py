@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from argus.authority.opening import read_edges
+from argus.authority.config import AuthoritySource
+from argus.authority.opening import open_authority, read_edges
 from argus.authority.rules import Edge
 from argus.errors import InputError
 
@@ -33,3 +34,13 @@ def test_edges_carry_rule_confidence_and_relation(tmp_path):
 def test_broken_edges_are_named_with_their_line(tmp_path, row, message):
     with pytest.raises(InputError, match=message):
         read_edges(write(tmp_path, row))
+
+
+def test_edges_less_sure_than_theta_are_left_out(tmp_path):
+    records = tmp_path / "records.jsonl"
+    records.write_text("".join(json.dumps({"_id": id_}) + "\n" for id_ in "abc"))
+    unsure = {"superseder": "b", "superseded": "a", "confidence": 0.5}
+    edges = write(tmp_path, unsure, {"superseder": "c", "superseded": "b"})
+    opened = open_authority(AuthoritySource(records=records, edges=edges, theta=0.6))
+    assert opened.below_theta == 1
+    assert [opened.authority.closure([id_]) for id_ in "ab"] == [["a"], ["b", "c"]]

@@ -57,20 +57,6 @@ def test_closure_and_frontier_equal_rule_checks_on_all_pairs(relation, data):
 
 
 @settings(max_examples=examples(150), deadline=None)
-@given(relations(names=SEVERAL), st.sampled_from([0.25, 0.5, 0.6, 1.0]), st.data())
-def test_at_theta_less_sure_edges_are_none(relation, theta, data):
-    naive_all = Naive(*relation.parts)
-    assume(not naive_all.has_cycle)
-    authority, naive = Authority(*relation.parts), Naive(*relation.parts, theta=theta)
-    for crowded in (0, 64):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(scopes, "CROWDED", crowded)
-            for ids in groups_of(naive.records, data):
-                assert set(authority.closure(ids, theta)) == naive.closure(ids)
-                assert set(authority.controlling(ids, theta)) == naive.controlling(ids)
-
-
-@settings(max_examples=examples(150), deadline=None)
 @given(relations(), st.data())
 def test_a_chain_is_a_shortest_one_and_every_link_holds(relation, data):
     authority, naive = built(relation)

@@ -78,7 +78,7 @@ def test_samples_agree_with_the_exact_chances(relation, seed):
 
 @settings(max_examples=examples(60), deadline=None)
 @given(relations(names=SEVERAL), st.floats(0, 1), st.floats(0, 1))
-def test_the_frontier_shrinks_with_alpha_closures_with_theta(relation, a, b):
+def test_the_frontier_shrinks_with_alpha(relation, a, b):
     assume(not Naive(*relation.parts).has_cycle)
     authority, ids = Authority(*relation.parts), [record.id for record in relation.records]
     low, high = sorted((a, b))
@@ -86,8 +86,6 @@ def test_the_frontier_shrinks_with_alpha_closures_with_theta(relation, a, b):
     safer = safe_frontier(authority, ids, high, **options)
     assert set(safer.ids) <= set(safe_frontier(authority, ids, low, **options).ids)
     assert safe_frontier(authority, ids, 0, **options).ids == tuple(ids)
-    for id_ in ids:
-        assert set(authority.closure([id_], high)) <= set(authority.closure([id_], low))
 
 
 def test_chances_by_hand():
@@ -128,7 +126,7 @@ def test_a_large_scope_is_refused_not_multiplied_out():
     authority = in_one_scope(700, 0.5)
     with pytest.raises(InputError, match=r"more than 200,000 supersessions between 2 records"):
         safe_frontier(authority, ["d0", "d699"], 0.5)
-    assert len(authority.closure(["d0"], 0.5)) == 700
+    assert len(authority.closure(["d0"])) == 700
 
 
 @pytest.mark.parametrize("alpha", [1.5, math.nan])

@@ -26,22 +26,21 @@ class Naive:
     At an earlier time, of the records that were in force alone.
     """
 
-    def __init__(self, records, rules=(), edges=(), effective=None, known=None, theta=0.0):
+    def __init__(self, records, rules=(), edges=(), effective=None, known=None):
         self.limits = effective, known
         self.records = {record.id: record for record in records if self.in_force(record)}
         self.direct = {}
         for rule in rules:
             pairs = self.direct.setdefault(rule.relation, set())
-            if rule.confidence >= theta:
-                pairs |= {
-                    (a.id, b.id)
-                    for a in self.records.values()
-                    for b in self.records.values()
-                    if holds(rule, a, b)
-                }
+            pairs |= {
+                (a.id, b.id)
+                for a in self.records.values()
+                for b in self.records.values()
+                if holds(rule, a, b)
+            }
         for edge in edges:
             pairs = self.direct.setdefault(edge.relation, set())
-            if edge.confidence >= theta and {edge.superseded, edge.superseder} <= set(self.records):
+            if {edge.superseded, edge.superseder} <= set(self.records):
                 pairs.add((edge.superseded, edge.superseder))
         self.joint = self.warshall(set().union(*self.direct.values()))
         self.each = [self.warshall(pairs) for pairs in self.direct.values()]

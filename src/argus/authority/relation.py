@@ -1,9 +1,10 @@
 """Answer which documents are in force, and which supersede which, by rules and explicit edges.
 
 `Authority`: records, rules, edges -> superseders of a document (`links`), all of them in any number
-of steps (`closure`), and those of them in force (`controlling`; CAR Def. 1 and 3). No pair is stored: `links` reads `scopes.ScopeIndex`, and all else is a search along links.
-Rules that order by one time cannot make a cycle. Two times, orders by type or name, and edges can,
-so those are checked.
+of steps (`closure`), and those of them in force (`controlling`; CAR Def. 1 and 3). No pair is
+stored: `links` reads `scopes.ScopeIndex`, and all else is a search along links. Rules that order by
+one time cannot make a cycle. Two times, orders by type or name, and edges can, so those are
+checked.
 """
 
 from __future__ import annotations
@@ -14,11 +15,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
-from argus.authority.rules import Edge, Order, Record, Rule, find_record, require_theta
+from argus.authority.rules import Edge, Record, Rule, find_record
 from argus.authority.scopes import AsOf, Bucket, Place, ScopeIndex, is_crowded
 from argus.authority.times import FOREVER, Moment, parse_moment
 from argus.data.documents import listed
@@ -127,24 +127,20 @@ class Authority:
         """Return whether a record had taken effect, and was known, at the time of this view."""
         return self.at.in_force(id_)
 
-    def links(
-        self, id_: str, covered: dict[Place, int] | None = None, theta: float = 0.0
-    ) -> Iterator[Link]:
-        """Yield the direct superseders of a record, by edges of confidence `theta` or more.
+    def links(self, id_: str, covered: dict[Place, int] | None = None) -> Iterator[Link]:
+        """Yield the direct superseders of a record.
 
         covered: per bucket from where on it has been read. Records from there on are not yielded
         again, and the mark moves down. It makes a closure linear in its size. Raises InputError for
-        an unknown id, and for a theta outside of 0 to 1.
+        an unknown id.
         """
-        require_theta(theta)
         if self.at.in_force(id_):
-            yield from self._links(id_, covered, theta)
+            yield from self._links(id_, covered)
 
     def _links(
         self,
         id_: str,
         covered: dict[Place, int] | None,
-        theta: float = 0.0,
         skips: bool = False,
         superseded: set[str] | None = None,
     ) -> Iterator[Link]:
@@ -156,7 +152,7 @@ class Authority:
         self.calls.lookups += 1
         for place, moment in self.index.superseded_places(record):
             bucket, rule = self.index.buckets.get(place), self.rules[place[0]]
-            if bucket is None or rule.confidence < theta:
+            if bucket is None:
                 continue
             horizon = self.at.horizon(rule.order)
             top = FOREVER if horizon is None else horizon
@@ -170,7 +166,7 @@ class Authority:
                 covered[place] = moment.end
             if skips and horizon is not None and is_crowded(len(bucket.superseding)):
                 heads = self.index.heads(place, self.records, self.edges)
-                newer = heads.ahead(self.at, moment.end, read, theta)
+                newer = heads.ahead(self.at, moment.end, read)
             else:
                 newer = bucket.newer(moment, (min(read, top), ""))
             for superseder in filter(self.at.in_force, newer):
@@ -178,7 +174,7 @@ class Authority:
                     self.calls.edges += 1
                     yield Link(id_, superseder, rule.name, rule.relation, rule.confidence, place[0])
         for edge in self.edges.get(id_, ()):
-            if edge.confidence >= theta and self.at.in_force(edge.superseder):
+            if self.at.in_force(edge.superseder):
                 self.calls.edges += 1
                 if superseded is not None:
                     superseded.add(id_)
@@ -232,29 +228,24 @@ class Authority:
         edges = [edge for edge in explicit if edge.superseder in inside]
         return Authority(records, self.rules, edges).as_of(self.at.effective, self.at.known)
 
-    def is_active(self, id_: str, theta: float = 0.0) -> bool:
-        """Return whether nothing supersedes a record (Def. 1), by edges of confidence theta.
+    def is_active(self, id_: str) -> bool:
+        """Return whether nothing supersedes a record (Def. 1).
 
         A record that is not in force at the time of a view is not active then.
         """
-        require_theta(theta)
-        return self.at.in_force(id_) and next(self.links(id_, theta=theta), None) is None
+        return self.at.in_force(id_) and next(self.links(id_), None) is None
 
-    def reach(self, ids: Iterable[str], theta: float = 0.0) -> dict[str, Link | None]:
+    def reach(self, ids: Iterable[str]) -> dict[str, Link | None]:
         """Return cl(ids), nearest first, each with the link by which it was reached first.
 
-        The given ids that are in force come first, with None. theta: edges of less confidence are
-        not followed (Def. 9). Raises InputError for an unknown id.
+        The given ids that are in force come first, with None. Raises InputError for an unknown id.
         """
-        require_theta(theta)
         covered: dict[Place, int] = {}
-        return reach(
-            filter(self.at.in_force, listed(ids)), lambda id_: self.links(id_, covered, theta)
-        )
+        return reach(filter(self.at.in_force, listed(ids)), lambda id_: self.links(id_, covered))
 
-    def closure(self, ids: Iterable[str], theta: float = 0.0) -> list[str]:
+    def closure(self, ids: Iterable[str]) -> list[str]:
         """Return cl(ids): them and all that supersedes one of them (Def. 3), nearest first."""
-        return list(self.reach(ids, theta))
+        return list(self.reach(ids))
 
     def frontier(self, ids: Iterable[str]) -> list[str]:
         """Return front(ids): those that none of them supersedes, in the order given (Def. 3).
@@ -269,19 +260,18 @@ class Authority:
             dominated |= self.superseded_by_any(members, relation)
         return [id_ for id_ in members if id_ not in dominated]
 
-    def controlling(self, ids: Iterable[str], theta: float = 0.0) -> list[str]:
+    def controlling(self, ids: Iterable[str]) -> list[str]:
         """Return front(cl(ids)): their controllers now, nearest first (CAR's target, eq. 2).
 
         A closure holds every superseder of its members, so its frontier is its active part.
         """
         superseded: set[str] = set()
-        heads = self.heads(ids, theta, superseded=superseded)
+        heads = self.heads(ids, superseded=superseded)
         return [id_ for id_ in heads if id_ not in superseded]
 
     def heads(
         self,
         ids: Iterable[str],
-        theta: float = 0.0,
         covered: dict[Place, int] | None = None,
         superseded: set[str] | None = None,
     ) -> dict[str, Link | None]:
@@ -293,19 +283,16 @@ class Authority:
         with the least end of this part per place where it can be superseded. superseded: filled
         with those of this part that are not active.
         """
-        require_theta(theta)
         covered = {} if covered is None else covered
         return reach(
             filter(self.at.in_force, listed(ids)),
-            lambda id_: self._links(id_, covered, theta, True, superseded),
+            lambda id_: self._links(id_, covered, True, superseded),
         )
 
-    def controlling_chains(
-        self, ids: Iterable[str], theta: float = 0.0
-    ) -> dict[str, tuple[Link, ...]]:
+    def controlling_chains(self, ids: Iterable[str]) -> dict[str, tuple[Link, ...]]:
         """Return the records of `controlling`, each with a shortest chain that leads to it."""
         superseded: set[str] = set()
-        heads = self.heads(ids, theta, superseded=superseded)
+        heads = self.heads(ids, superseded=superseded)
         return {i: tuple(chain_to(i, heads)) for i in heads if i not in superseded}
 
     def insert(self, record: Record, edges: Iterable[Edge] = ()) -> None:
@@ -356,19 +343,9 @@ class Authority:
         self.index.pin(self.records[edge.superseded])
 
     def _can_cycle(self) -> bool:
-        """Return whether some records would make a cycle under these rules, or do by the edges."""
-        orders = {rule.order for rule in self.rules}
-        if self.edges or len(orders) > 1 or Order.NAMED in orders:
-            return True
-        above: dict[str, set[str]] = {}
-        for rule in self.rules if orders == {Order.TYPE} else ():
-            for older in rule.superseded:
-                above.setdefault(older, set()).update(rule.superseding)
-        try:
-            TopologicalSorter(above).prepare()
-        except CycleError:
-            return True
-        return False
+        """Return whether these rules or edges can make a cycle. One order by time cannot."""
+        has_several_orders = len({rule.order for rule in self.rules}) > 1
+        return bool(self.edges) or has_several_orders or not all(r.is_timed for r in self.rules)
 
     def _require_no_cycle(self, ids: Iterable[str]) -> None:
         """Raise InputError with a shortest chain from one of these records back to it."""

@@ -75,16 +75,15 @@ def resolve(
     k: int | None = None,
     anchors: int | None = None,
     chains: Chains | str = CHAINS,
-    theta: float = 0.0,
 ) -> Run:
     """Return a run in which no superseded document stands in for its controllers.
 
     run: by query, scores by document. k: documents per query to return. anchors: how many of each
-    ranking are looked at (all). Both None: everything. chains: see there. theta: edges of less
-    confidence are not followed (Def. 9). Raises InputError for scores that are no finite numbers.
+    ranking are looked at (all). Both None: everything. chains: see there. Raises InputError for
+    scores that are no finite numbers.
     """
     return {
-        query: trace(scores, authority, k=k, anchors=anchors, chains=chains, theta=theta).run
+        query: trace(scores, authority, k=k, anchors=anchors, chains=chains).run
         for query, scores in finite_scores(run, "run").items()
     }
 
@@ -96,7 +95,6 @@ def trace(
     k: int | None = None,
     anchors: int | None = None,
     chains: Chains | str = CHAINS,
-    theta: float = 0.0,
 ) -> Resolution:
     """Resolve one ranking and give the chain to every hit. Parameters as for `resolve`."""
     chains = Chains(chains)
@@ -109,7 +107,7 @@ def trace(
         is_known = anchor in authority
         if is_known and not authority.in_force(anchor):
             continue
-        controlling = authority.controlling_chains([anchor], theta) if is_known else {anchor: ()}
+        controlling = authority.controlling_chains([anchor]) if is_known else {anchor: ()}
         if anchor not in controlling:
             retired[anchor] = tuple(controlling)
         scope = authority.records[anchor].entities if is_known and chains is Chains.FIRST else None

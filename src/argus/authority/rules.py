@@ -278,15 +278,6 @@ def _strings(values: str | Iterable[str]) -> tuple[str, ...]:
     return (values,) if isinstance(values, str) else tuple(values)
 
 
-def require_theta(theta: object) -> None:
-    """Raise InputError unless theta is a confidence from 0 to 1. 0 follows every edge."""
-    if type(theta) is float and 0 <= theta <= 1:
-        return  # the fast path: `links` calls this for every record, and isinstance(Real) is slow
-    if not (isinstance(theta, Real) and not theta < 0 and theta <= 1):
-        fix = "0 follows every edge; a percentage is divided by 100."
-        raise InputError(f"theta={theta!r:.80}", expected="a confidence from 0 to 1", fix=fix)
-
-
 def require_confidence(confidence: object, of: str) -> None:
     """Raise InputError unless a confidence is above 0 and at most 1. of: names its owner."""
     if not (isinstance(confidence, Real) and not confidence <= 0 and confidence <= 1):

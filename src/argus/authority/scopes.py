@@ -227,12 +227,11 @@ class Heads:
                 latest = start if latest is None else max(start, latest)
         return latest
 
-    def ahead(self, as_of: AsOf, least: int, read: int, theta: float) -> Iterator[str]:
+    def ahead(self, as_of: AsOf, least: int, read: int) -> Iterator[str]:
         """Yield records from start `least` on that may be active or lead the furthest.
 
         read: records that may be active and start from there on were yielded before. The rule of
-        the bucket must order by a time that has a horizon (`AsOf.horizon`). theta: rules of less
-        confidence do not count.
+        the bucket must order by a time that has a horizon (`AsOf.horizon`).
         """
         horizon = as_of.horizon(self.rules[self.place[0]].order)
         assert horizon is not None, "the caller asks where there is one"
@@ -240,7 +239,7 @@ class Heads:
         for _, id_ in self.singles.irange((least, ""), top, inclusive=(True, False)):
             yield id_
         for place, group in self.groups.items():
-            latest = None if place is None else self._latest_start(place, as_of, theta)
+            latest = None if place is None else self._latest_start(place, as_of)
             low = least if latest is None else max(least, latest + 1)
             for _, start, id_ in group.irange((low,), (horizon, FOREVER)):
                 if least <= start < read:
@@ -248,12 +247,12 @@ class Heads:
         for end, start, id_ in self.loose.irange((least,), (horizon, FOREVER)):
             place = self.own[id_][0]
             if least <= start < read:
-                latest = None if place is None else self._latest_start(place, as_of, theta)
+                latest = None if place is None else self._latest_start(place, as_of)
                 if latest is None or end > latest:
                     yield id_
-        yield from self._leading(as_of, least, horizon, theta)
+        yield from self._leading(as_of, least, horizon)
 
-    def _leading(self, as_of: AsOf, least: int, horizon: int, theta: float) -> Iterator[str]:
+    def _leading(self, as_of: AsOf, least: int, horizon: int) -> Iterator[str]:
         """Yield, per outlet, the record that leads there the furthest."""
         for outlet in (self.narrow[1], *self.wide.values()):
             seen: set[Place] = set()
@@ -261,23 +260,23 @@ class Heads:
                 if start < least or place in seen:
                     continue
                 seen.add(place)
-                latest = self._latest_start(place, as_of, theta)
+                latest = self._latest_start(place, as_of)
                 if latest is not None and end <= latest:
                     yield id_
                 if outlet is not self.narrow[1]:
                     break
 
-    def _latest_start(self, place: Place, as_of: AsOf, theta: float) -> int | None:
+    def _latest_start(self, place: Place, as_of: AsOf) -> int | None:
         """Return the latest start of a record in force that supersedes in a place, or None.
 
         The rule must order by a time that has a horizon.
         """
-        bucket, rule = self.buckets.get(place), self.rules[place[0]]
-        if bucket is None or rule.confidence < theta:
+        bucket = self.buckets.get(place)
+        if bucket is None:
             return None
         if not as_of.is_earlier:
             return bucket.latest
-        top = as_of.horizon(rule.order), ""
+        top = as_of.horizon(self.rules[place[0]].order), ""
         earlier = bucket.superseding.irange(None, top, inclusive=(True, False), reverse=True)
         return next((int(start) for start, id_ in earlier if as_of.in_force(id_)), None)
 

@@ -3,7 +3,8 @@
 `safe_frontier`: ids and edges with confidences -> ids not superseded with probability >= alpha (CAR
 Def. 9). Each edge holds by its confidence, independently of the others. With several relations, no
 chain of any one of them may hold (Def. 10). Small parts of the graph are worked out exactly, larger
-ones are sampled.
+ones are sampled. The closure at theta is that of the rules and edges of this confidence or more
+(`AuthoritySource.theta`).
 
 `scope_posterior`: a question and its first results -> p(scope | question), a weighted mix of two
 clues: names in the question, and scores of the results. `expectation` and `map_frontier` turn it

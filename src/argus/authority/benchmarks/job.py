@@ -23,6 +23,7 @@ from argus.authority.benchmarks.collection import Benchmark, write_benchmark
 from argus.authority.benchmarks.judging import (
     BY_ANSWERS,
     BY_CONDITIONS,
+    SHARES,
     Judge,
     Outcome,
     Scored,
@@ -57,12 +58,7 @@ from argus.settings import OUTPUT, Doc, Option, Options, Seed
 
 TABLE = "authority_questions"
 SECTION = "scoring"
-# Share -> its heading (K stands for the number served).
-SHARES = {
-    "tca": "TCA", "answer_correct": "answer", "no_ignored_superseder": "none ignored",
-    "controlling_hit": "hit@K", "controlling_hit_equivalent": "hit@K (equal text)",
-    "provenance_recall": "ProvRec", "recall": "R@K", "anchor_recall": "anchor@K",
-}  # fmt: skip
+HEADINGS = SHARES | {"anchor_recall": "anchor@K"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -222,9 +218,9 @@ def generate_benchmark(
 def section(folder: Path, scoring: Mapping[str, Any]) -> Section:
     """Build it from summary.json and authority_questions.parquet."""
     systems, about = scoring["systems"], scoring["benchmark"]
-    shown = [name for name in SHARES if any(system["overall"][name] for system in systems)]
+    shown = [name for name in HEADINGS if any(system["overall"][name] for system in systems)]
     columns = {"system": "text", "TCA, 95% interval": "interval"}
-    columns |= dict.fromkeys((SHARES[name] for name in shown), "share") | {"failed": "count"}
+    columns |= dict.fromkeys((HEADINGS[name] for name in shown), "share") | {"failed": "count"}
     rows: list[list[object]] = []
     for system in systems:
         values, tca = [_value(system["overall"][name]) for name in shown], system["overall"]["tca"]
@@ -294,9 +290,9 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         f"{about['name']}: {about['questions']:,} questions over {about['records']:,} documents, "
         f"k={k}; TCA by {' and '.join(summary['tca_by'])}"
     )
-    yield line("", [heading.replace("K", str(k)) for heading in SHARES.values()])
+    yield line("", [heading.replace("K", str(k)) for heading in HEADINGS.values()])
     for system in systems:
-        yield line(system["name"], [cell(system["overall"][name]) for name in SHARES])
+        yield line(system["name"], [cell(system["overall"][name]) for name in HEADINGS])
     if hops := list(dict.fromkeys(hop for system in systems for hop in system["hops"])):
         yield from ("", "TCA by hop type", line("", hops))
         for system in systems:

@@ -106,18 +106,11 @@ class Judge:
         # By which a reader derives answers from served documents.
         self._known = pipeline_relation(benchmark) if answered else None
 
-    def answer(self, question: Question, served: Sequence[str]) -> str | None:
-        """Return â, in the words of the question's own answer.
-
-        None where there is none, or no scope to derive one in: Theorem 4 judges.
-        """
-        if self._known is None or not question.answer or not question.scope:
-            return None
-        answer = answer_of(served, question.scope, self._known)
-        return RELEASED.get(answer, answer) if question.answer in RELEASED.values() else answer
-
     def figures(self, question: Question, retrieved: Sequence[str]) -> Figures:
-        """Return the scores of a list of distinct document ids for a question."""
+        """Return the scores of a list of distinct document ids for a question.
+
+        Theorem 4 judges where there is no answer, or no scope to derive one in.
+        """
         documents = set(retrieved)
 
         def part(relevant: Sequence[str]) -> float:
@@ -125,8 +118,12 @@ class Judge:
 
         conditions = check_conditions(retrieved, self.relation, question.anchor or question.gold)
         noticed = not conditions.ignored
-        answer = self.answer(question, retrieved)
-        correct = None if answer is None else answer == question.answer
+        answer, correct = "", None
+        if self._known is not None and question.answer and question.scope:
+            answer = answer_of(retrieved, question.scope, self._known)
+            if question.answer in RELEASED.values():  # in the words of the question's own answer
+                answer = RELEASED.get(answer, answer)
+            correct = answer == question.answer
         right = not conditions.missing if correct is None else correct
         return Figures(
             answer_correct=correct,
@@ -139,7 +136,7 @@ class Judge:
             ),
             provenance_recall=part(question.chain),
             recall=part(question.gold),
-            answer=answer or "",
+            answer=answer,
         )
 
 
@@ -263,11 +260,13 @@ def pipeline_relation(benchmark: Benchmark) -> Authority:
 
 # Where anchor recall of the first stage is looked at besides k (stage-1 ablation).
 ANCHOR_DEPTHS = (1, 5, 10, 20)
-# Figures of a question whose means are shares of a system.
-SHARES = (
-    "tca", "answer_correct", "no_ignored_superseder", "controlling_hit",
-    "controlling_hit_equivalent", "provenance_recall", "recall",
-)  # fmt: skip
+# Figures of a question whose means are shares of a system, with their headings (K stands for the
+# number served).
+SHARES = {
+    "tca": "TCA", "answer_correct": "answer", "no_ignored_superseder": "none ignored",
+    "controlling_hit": "hit@K", "controlling_hit_equivalent": "hit@K (equal text)",
+    "provenance_recall": "ProvRec", "recall": "R@K",
+}  # fmt: skip
 Closure = Callable[[Sequence[str]], set[str]]  # Ids that a pipeline reaches from its anchors
 
 
@@ -314,11 +313,8 @@ def score(
         served, anchors, stages = outcome.documents[:k], outcome.anchors, None
         figures = judge.figures(question, served)
         if anchors is not None and closure is not None:
-            first, chain = has_anchor(question, anchors), False
-            if first:  # the closure of the gold anchors may do: it is a part of that of all
-                right = {*(question.anchor or question.gold)}
-                own = closure([anchor for anchor in anchors if anchor in right])
-                chain = own >= {*question.gold} or closure(anchors) >= {*question.gold}
+            first = has_anchor(question, anchors)
+            chain = first and closure(anchors) >= {*question.gold}
             stages = Stages(first, chain, chain and figures.tca)
         found = has_anchor(question, served if anchors is None else anchors[:k])
         scored.append(Scored(question, outcome, figures, stages, found))
@@ -376,13 +372,15 @@ def summarise(scored: Sequence[Scored]) -> dict[str, Any]:
 Results = Mapping[tuple[str, str], Sequence[Scored]]
 
 
-_FLAGS = (*SHARES[:5], "anchor_found", "event_anchor", "event_chain", "event_frontier")
-_COLUMNS = (
-    "system", "question_id", "question", "hop", "state", "reason", "tca", "tca_by", *SHARES[1:],
-    *_FLAGS[5:], "answer", "gold_answer", "served", "gold", "anchor",
-)  # fmt: skip
-_KINDS = dict.fromkeys(_FLAGS, pa.bool_()) | dict.fromkeys(SHARES[5:], pa.float64())
-_SCHEMA = pa.schema([(name, _KINDS.get(name, pa.string())) for name in _COLUMNS])
+_FLAGS = ("anchor_found", "event_anchor", "event_chain", "event_frontier")
+_SCHEMA = pa.schema(
+    dict.fromkeys(("system", "question_id", "question", "hop", "state", "reason"), pa.string())
+    | {"tca": pa.bool_(), "tca_by": pa.string()}
+    | dict.fromkeys(SHARES, pa.bool_())
+    | dict.fromkeys(("provenance_recall", "recall"), pa.float64())
+    | dict.fromkeys(_FLAGS, pa.bool_())
+    | dict.fromkeys(("answer", "gold_answer", "served", "gold", "anchor"), pa.string())
+)
 """One row per system and question. Null where a question failed or it does not apply.
 
 hop: type of hop, where questions have one.

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -49,38 +49,29 @@ class Okapi:
     """BM25Okapi over texts, as the package rank_bm25 computes it."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        counts = [Counter(okapi_words(text)) for text in texts]
-        self._number: dict[str, int] = {}
-        for count in counts:
-            for word in count:
-                self._number.setdefault(word, len(self._number))
-        n = len(texts)
-        rows = [self._number[word] for count in counts for word in count]
-        columns = [i for i, count in enumerate(counts) for _ in count]
-        tf = np.array([times for count in counts for times in count.values()], np.float64)
-        lengths = np.array([count.total() for count in counts], np.float64)
-        share = lengths / max(lengths.mean(), 1e-9) if n else lengths
-        saturated = tf * (K1 + 1) / (tf + K1 * (1 - B + B * share[columns])) if rows else tf
-        documents = np.bincount(rows, minlength=len(self._number))
-        idf = np.log((n - documents + 0.5) / (documents + 0.5))
-        idf = np.where(idf < 0, EPSILON * idf.mean(), idf) if len(idf) else idf
-        shape = (len(self._number), n)  # (words, texts)
-        self._weights = csr_array((idf[rows] * saturated, (rows, columns)), shape=shape)
+        distinct = dict.fromkeys(word for text in texts for word in okapi_words(text))
+        self._number = {word: number for number, word in enumerate(distinct)}
+        tf = self._count(texts).tocoo()
+        lengths = tf.sum(axis=1)
+        share = lengths / max(lengths.mean(), 1e-9)
+        documents = np.bincount(tf.col, minlength=len(distinct))
+        idf = np.log((len(texts) - documents + 0.5) / (documents + 0.5))
+        idf = np.where(idf < 0, EPSILON * idf.mean(), idf)
+        saturated = tf.data * (K1 + 1) / (tf.data + K1 * (1 - B + B * share[tf.row]))
+        self._weights = csr_array((idf[tf.col] * saturated, (tf.col, tf.row)), shape=tf.shape[::-1])
 
     def scores(self, questions: Sequence[str]) -> npt.NDArray[np.float64]:
         """Return the score of every text for each question, of shape (n_questions, n_texts)."""
-        counts = [
-            Counter(self._number[word] for word in okapi_words(q) if word in self._number)
-            for q in questions
-        ]
+        totals: npt.NDArray[np.float64] = (self._count(questions) @ self._weights).toarray()
+        return totals
+
+    def _count(self, texts: Sequence[str]) -> Any:
+        """Return how often each known word is in each text, of shape (n_texts, n_words)."""
+        counts = [Counter(w for w in okapi_words(t) if w in self._number) for t in texts]
         values = np.array([n for count in counts for n in count.values()], np.float64)
         rows = [i for i, count in enumerate(counts) for _ in count]
-        columns = [word for count in counts for word in count]
-        shape = (len(questions), len(self._number))
-        totals: npt.NDArray[np.float64] = (
-            csr_array((values, (rows, columns)), shape=shape) @ self._weights
-        ).toarray()
-        return totals
+        columns = [self._number[word] for count in counts for word in count]
+        return csr_array((values, (rows, columns)), shape=(len(texts), len(self._number)))
 
 
 class Rankings(NamedTuple):
@@ -285,16 +276,9 @@ def two_stage(
     scores: Mapping[str, float],
     chains: Chains = Chains.ALL,
 ) -> Outcome:
-    """Serve the documents that control the anchors by the rules, in their places (TwoStage+RSSG).
-
-    Anchors behind the k documents that the first k lead to change nothing. So most questions need
-    the first k anchors alone.
-    """
+    """Serve the documents that control the anchors by the rules, in their places (TwoStage)."""
     anchors = dict(list(scores.items())[: bench.anchors])
-    for n in (bench.k, bench.anchors):
-        hits = trace(anchors, bench.relation, k=bench.k, anchors=n, chains=chains).hits
-        if len(hits) == bench.k:
-            break
+    hits = trace(anchors, bench.relation, k=bench.k, chains=chains).hits
     return Outcome(tuple(hit.id for hit in hits), tuple(anchors))
 
 
