@@ -16,12 +16,12 @@ from argus.authority.theory import (
     EntityIndex,
     ScopeTimes,
     check_conditions,
-    divergence,
     scope_ambiguity,
 )
 from argus.data.runs import ranking
 from argus.indexes.lexical import LexicalIndex
 from tests.support.authorities import LATER, Relation, at, chain, record, relations
+from tests.support.divergence import divergence
 from tests.support.draws import examples
 
 

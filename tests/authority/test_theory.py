@@ -12,11 +12,11 @@ from argus.authority.theory import (
     ScopeAmbiguity,
     ScopeNames,
     ScopeTimes,
-    divergence,
     scope_ambiguity,
 )
 from argus.errors import InputError
 from tests.support.authorities import LATER, at, chain, record, relations
+from tests.support.divergence import divergence
 from tests.support.relations import holds
 
 
@@ -38,13 +38,12 @@ def test_a_frontier_goes_by_score_and_tca_needs_its_last():
     [
         ({}, "no document in force is scored"),
         ({"old": math.nan, "new": 1.0}, "no document in force is scored"),
-        ({"old": 1.0, "new": -0.5}, "absent=0.0, above the lowest score -0.5"),
     ],
 )
 def test_scores_that_cannot_be_ranked_are_named(scores, text):
     authority = Authority(chain("old", "new"), [LATER])
     with pytest.raises(InputError, match=text):
-        divergence(scores, authority, absent=0.0)
+        divergence(scores, authority)
 
 
 def test_kappa_is_documents_of_the_scope_per_one_of_the_chain():

@@ -109,7 +109,13 @@ def propose_supersessions(
         for pair, (kind, pieces) in found.items()
         if pair not in edges
     ]
-    write_proposals(Path(out), proposals)
+    # No cell is a formula
+    with replacing(Path(out)) as whole, whole.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for p in proposals:
+            cells = (p.superseder, p.superseded, p.kind, p.evidence[:MAX_EVIDENCE], *p.titles)
+            writer.writerow([p.decision, *map(harmless, cells)])
     summary = {
         "records": len(corpus),
         "proposals": len(proposals),
@@ -159,16 +165,6 @@ def accept_proposals(
     return ProposalResult(Path(out), summary, accepted)
 
 
-def write_proposals(file: Path, proposals: Iterable[Proposal]) -> None:
-    """Write proposals as CSV in their order, whole or not at all. No cell is a formula."""
-    with replacing(file) as temporary, temporary.open("w", encoding="utf-8", newline="") as out:
-        writer = csv.writer(out)
-        writer.writerow(COLUMNS)
-        for p in proposals:
-            cells = (p.superseder, p.superseded, p.kind, p.evidence[:MAX_EVIDENCE], *p.titles)
-            writer.writerow([p.decision, *map(harmless, cells)])
-
-
 def read_proposals(file: Path) -> list[Proposal]:
     """Read reviewed proposals. Raise InputError for a bad decision, a repeated pair or no row."""
     proposals: dict[Pair, Proposal] = {}
@@ -201,10 +197,9 @@ def find_evidence(records: Sequence[Record]) -> dict[Pair, tuple[str, list[str]]
     """Return the strongest kind and the pieces of evidence of each pair, strongest pair first."""
     by_id = {record.id: record for record in records}
     found: defaultdict[Pair, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    names = RecordNames(records)
-    for record in records:
-        text = f"{record.title}\n\n{record.text}" if record.title else record.text
-        namings = names.find(record, text)
+    texts = [without_surrogates(f"{r.title}\n\n{r.text}" if r.title else r.text) for r in records]
+    named = find_namings(records, zip(records, texts, strict=True))
+    for record, text, namings in zip(records, texts, named, strict=True):
         for other, forward, doubt, sentence in find_statements(text, namings):
             pair = (record.id, other) if forward else (other, record.id)
             found[pair]["stated with doubt" if doubt else "stated"].append(sentence)
@@ -271,56 +266,52 @@ _VERSUS = re.compile(r"^.+? v\.? \S+")
 _PLAIN = re.compile(r"[a-z]+|\d+|[A-Z][a-z]+")  # a word that would be found everywhere
 
 
-class RecordNames:
-    """Find the names of records in texts. Case counts.
+def find_namings(
+    records: Sequence[Record], texts: Iterable[tuple[Record, str]]
+) -> Iterator[list[Naming]]:
+    """Yield the places where each text, of a record, names other records. None overlap.
 
-    Full names are the id, the title without a remark in brackets, the start of a case's title
-    ("Adkins v. Children's") and the values of the scope. Short names are capitalised words of a
-    title. A name that several other records share names none of them, except a short name of the
-    one record among them that the text also names in full.
+    Case counts. Full names are the id, the title without a remark in brackets, the start of a
+    case's title ("Adkins v. Children's") and the values of the scope. Short names are capitalised
+    words of a title. A name that several other records share names none of them, except a short
+    name of the one record among them that the text also names in full.
     """
+    from ahocorasick_rs import AhoCorasick
 
-    def __init__(self, records: Sequence[Record]) -> None:
-        from ahocorasick_rs import AhoCorasick
-
-        owners: defaultdict[str, set[str]] = defaultdict(set)
-        short: defaultdict[str, set[str]] = defaultdict(set)
-        for record in records:
-            title = _REMARK.sub("", record.title).strip()
-            versus = _VERSUS.match(title)
-            values = [value for key in record.scope for value in record.values(key)]
-            for name in (record.id, title, *values, versus[0].rstrip(",;") if versus else ""):
-                if len(name) >= MIN_NAME and not _PLAIN.fullmatch(name):
-                    owners[name].add(record.id)
-            for word in re.findall(r"[^\W\d_][\w'’-]*", title):
-                if len(word) >= MIN_NAME and word[0].isupper():
-                    short[word].add(record.id)
-        self._owners = {name: (ids, name in owners) for name, ids in (short | owners).items()}
-        self._names = list(self._owners)
-        self._finder = AhoCorasick(self._names or ["\0"])
-
-    def find(self, record: Record, text: str) -> list[Naming]:
-        """Return the places where a text of `record` names other records. None overlap."""
-        text = without_surrogates(text)
-        places = self._finder.find_matches_as_indexes(text, overlapping=True)
+    full: defaultdict[str, set[str]] = defaultdict(set)
+    short: defaultdict[str, set[str]] = defaultdict(set)
+    for record in records:
+        title = _REMARK.sub("", record.title).strip()
+        versus = _VERSUS.match(title)
+        values = [value for key in record.scope for value in record.values(key)]
+        for name in (record.id, title, *values, versus[0].rstrip(",;") if versus else ""):
+            if len(name) >= MIN_NAME and not _PLAIN.fullmatch(name):
+                full[name].add(record.id)
+        for word in re.findall(r"[^\W\d_][\w'’-]*", title):
+            if len(word) >= MIN_NAME and word[0].isupper():
+                short[word].add(record.id)
+    owners = list((short | full).items())
+    finder = AhoCorasick([name for name, _ in owners] or ["\0"])
+    for record, text in texts:
+        places = finder.find_matches_as_indexes(text, overlapping=True)
         namings: list[Naming] = []
         ambiguous: list[tuple[set[str], int, int]] = []
         for number, start, end in leftmost_longest(
             match for match in places if is_whole_word(text, match[1], match[2])
         ):
-            owners, is_full = self._owners[self._names[number]]
-            others = owners - {record.id}
+            name, ids = owners[number]
+            others = ids - {record.id}
             if len(others) == 1:
-                namings.append(Naming(next(iter(others)), start, end, is_full))
-            elif not is_full:
+                namings.append(Naming(next(iter(others)), start, end, name in full))
+            elif name not in full:
                 ambiguous.append((others, start, end))
         named = {naming.id for naming in namings if naming.is_full}
         namings += [
-            Naming(next(iter(owners & named)), start, end, False)
-            for owners, start, end in ambiguous
-            if len(owners & named) == 1
+            Naming(next(iter(ids & named)), start, end, False)
+            for ids, start, end in ambiguous
+            if len(ids & named) == 1
         ]
-        return sorted(namings, key=lambda naming: naming.start)
+        yield sorted(namings, key=lambda naming: naming.start)
 
 
 _END = re.compile(
@@ -363,24 +354,19 @@ def find_statements(text: str, namings: Sequence[Naming]) -> Iterator[tuple[str,
         cues = list(_CUE.finditer(text, start, end)) if inside else []
         cues = [cue for cue in cues if cue["strong"]] or cues
         for naming in inside if cues else ():
-            gaps = [_count_words_between(text, cue, naming) for cue in cues]
-            gap = min(gaps)
-            cue = cues[gaps.index(gap)]
-            if gap >= MAX_GAP or not (naming.id in named or (cue["strong"] and not gap)):
+            apart = [cue for cue in cues if cue.end() <= naming.start or naming.end <= cue.start()]
+            between = (text[c.end() : naming.start] or text[naming.end : c.start()] for c in apart)
+            gaps = [len(words.split()) for words in between]
+            gap = min(gaps, default=MAX_GAP)
+            if gap >= MAX_GAP:
+                continue
+            cue = apart[gaps.index(gap)]
+            if naming.id not in named and not (cue["strong"] and not gap):
                 continue
             forward = _read_direction(text, start, cue, naming)
             if forward is not None:
                 doubt = _DOUBT.search(text, start, cue.start()) is not None
                 yield naming.id, forward, doubt, " ".join(text[start:end].split())
-
-
-def _count_words_between(text: str, cue: re.Match[str], naming: Naming) -> int:
-    """Return the number of words between cue and name, MAX_GAP where they overlap."""
-    if cue.end() <= naming.start:
-        return len(text[cue.end() : naming.start].split())
-    if naming.end <= cue.start():
-        return len(text[naming.end : cue.start()].split())
-    return MAX_GAP
 
 
 def _read_direction(text: str, start: int, cue: re.Match[str], naming: Naming) -> bool | None:

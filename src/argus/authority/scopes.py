@@ -190,7 +190,10 @@ class Heads:
                 outlet.discard((moment.end, moment.start, record.id, place))
 
     def open(self, place: Place) -> None:
-        """Make a place an outlet: a record supersedes there that does not supersede here."""
+        """Make a place an outlet: a record supersedes there that does not supersede here.
+
+        It stays one when that record goes: a few records more are then looked at.
+        """
         if self._outlet(place) is not None:
             return
         superseded = self.buckets[place].superseded
@@ -202,17 +205,6 @@ class Heads:
         else:
             self.narrow[0].add(place)
             self.narrow[1].update(entries)
-
-    def close(self, place: Place) -> None:
-        """Close an outlet if all records that supersede there supersede here, too."""
-        if self._outlet(place) is None or self._escapes(place):
-            return
-        self.wide.pop(place, None)
-        if place in self.narrow[0]:
-            self.narrow[0].discard(place)
-            for end, id_ in self.buckets[place].superseded:
-                if id_ in self.own:
-                    self.narrow[1].discard((end, self.own[id_][1], id_, place))
 
     def latest_leading(self, place: Place, limit: int) -> int | None:
         """Return the latest start of records that end by `limit` and an outlet can supersede."""
@@ -358,10 +350,6 @@ class ScopeIndex:
                 bucket.heads.remove(record, moment, self._leads_to(record, place))
         for place, moment in self.superseded_places(record):
             self.buckets[place].superseded.remove((moment.end, record.id))
-        for place, _ in superseding:
-            if not is_crowded(len(self.buckets[place].superseding)):  # else it stays one, at a cost
-                for feeder in self.feeding(place):
-                    feeder.close(place)
         for place in {place for place, _ in (*superseding, *self.superseded_places(record))}:
             if not self.buckets[place].superseding and not self.buckets[place].superseded:
                 del self.buckets[place]

@@ -1,8 +1,8 @@
 """Test one query's served documents by the CAR paper's conditions, and measure its ambiguity.
 
 `check_conditions`: the served documents -> violations of Theorem 4, which says when they are right.
-`divergence`: scores -> how far relevance ranks a document above those that control it (Def. 4,
-Corollary 1). `scope_ambiguity`: how many documents share a scope (Def. 5, Proposition 2).
+`scope_ambiguity`: how many documents share a scope (Def. 5, Proposition 2). The divergence of Def. 4
+and Corollary 1 is measured by `audit`.
 `EntityIndex`, `ScopeNames` and `ScopeTimes` find records by entity, by name in a text, and by time.
 `lint`, `search` and the benchmarks use all of it. Where the printed statement leaves a case open,
 the docstring settles it.
@@ -15,13 +15,10 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-import numpy as np
-
 from argus.authority.relation import Authority, Link, chain_to
 from argus.authority.rules import Record, Rule, find_record
 from argus.authority.scopes import Place
 from argus.data.documents import listed
-from argus.errors import InputError
 from argus.indexes.lexical import STOP_WORDS, words
 
 Entity = tuple[str, str]  # a key of a scope and one value of it
@@ -93,56 +90,6 @@ def _is_replaced(
         if any(edge.superseder in served for edge in authority.edges.get(id_, ())):
             return True
     return False
-
-
-@dataclass(frozen=True, slots=True)
-class Divergence:
-    """Distance between the most relevant document of a query and the documents that control it.
-
-    top: d1: the document in force with the highest score, ties by id.
-    frontier: F(q) = front(cl({d1})), best score first, ties by id, never empty.
-    delta: Δ(q) = s(d1) - max over F(q) of s, at least 0, infinite where nothing of F(q) is scored.
-    n_plus: N+(q): documents that score strictly above the best-scoring of F(q), which is c*. From k
-    on, controlling-hit@k of a ranking by these scores is 0 (Corollary 1).
-    n_plus_all: documents that score strictly above the worst-scoring of F(q). From k on, TCA@k is
-    0: it needs all of F(q).
-    """
-
-    top: str
-    frontier: tuple[str, ...]
-    delta: float
-    n_plus: int
-    n_plus_all: int
-
-
-def divergence(
-    scores: Mapping[str, float], authority: Authority, *, absent: float = -math.inf
-) -> Divergence:
-    """Return Δ(q) and N+(q) of one query's scores (Def. 4, Corollary 1).
-
-    absent: score of documents that are not listed, at most the lowest listed one. By default they
-    stand below all listed ones: where a run was cut above F(q), Δ is infinite and N+ is the length
-    of the run, as Corollary 1 needs. Give 0.0 for BM25 runs, which list scores above 0. A document
-    without a record controls itself. Documents that are not in force are left out. Raises
-    InputError where nothing is scored.
-    """
-    there = {i: s for i, s in scores.items() if i not in authority or authority.in_force(i)}
-    values = np.array(list(there.values()), np.float64)
-    if not there or not np.isfinite(values.max()):
-        expected = "a finite score for one document at least"
-        fix = "Leave out queries for which nothing was retrieved."
-        raise InputError("no document in force is scored", expected=expected, fix=fix)
-    if absent > values.min():
-        got = f"absent={absent}, above the lowest score {values.min()}"
-        expected = "documents that are not listed to score no higher than those that are"
-        raise InputError(got, expected=expected, fix="List them, or leave `absent` out.")
-    best = float(values.max())
-    top = min(id_ for id_, score in there.items() if score == best)
-    frontier = authority.controlling([top]) if top in authority else [top]
-    score = {c: float(there.get(c, absent)) for c in frontier}
-    ordered = sorted(frontier, key=lambda c: (-score[c], c))
-    above, above_all = (int((values > score[c]).sum()) for c in (ordered[0], ordered[-1]))
-    return Divergence(top, tuple(ordered), best - score[ordered[0]], above, above_all)
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,8 +87,23 @@ def safe_frontier(
                 part_of.update(dict.fromkeys(second, first))
     for part in {id(part): part for part in part_of.values()}.values():
         inside = {id_: above for id_, above in links.items() if id_ in part}
-        own = [id_ for id_ in members if id_ in part]
-        chances |= _chances(inside, own, samples, rng, exact_edges)
+        own = part.intersection(members)
+        uncertain = [p for above in inside.values() for p in above.values() if p < 1]
+        if len(uncertain) > exact_edges:
+            holds = [np.packbits(rng.random(samples) < p) for p in uncertain]
+            for id_, dominated in _dominated(inside, own, holds, samples).items():
+                share = 1 - int(dominated.sum()) / samples
+                low, high = wilson(share, samples)
+                chances[id_] = Chance(share, samples, float(high - low) / 2)
+            continue
+        outcomes = np.arange(2 ** len(uncertain))
+        weights, holds = np.ones(len(outcomes)), []
+        for i, p in enumerate(uncertain):
+            on = (outcomes >> i & 1).astype(bool)
+            weights *= np.where(on, p, 1 - p)
+            holds.append(np.packbits(on))
+        for id_, dominated in _dominated(inside, own, holds, len(outcomes)).items():
+            chances[id_] = Chance(float(np.clip(weights[~dominated].sum(), 0, 1)))
     safe = (id_ for id_ in members if chances[id_].probability >= alpha - 1e-9)
     return SafeFrontier(tuple(safe), alpha, chances)
 
@@ -108,34 +123,6 @@ def _links_between(authority: Authority, members: Sequence[str]) -> Links:
             key, others = (link.superseder, link.relation), weights.setdefault(id_, {})
             others[key] = 1 - (1 - others.get(key, 0.0)) * (1 - link.confidence)
     return weights
-
-
-def _chances(
-    links: Links, members: list[str], samples: int, rng: np.random.Generator, exact_edges: int
-) -> dict[str, Chance]:
-    """Return Pr[maximal] of the members of one part."""
-    uncertain = [p for above in links.values() for p in above.values() if p < 1]
-    n = len(uncertain)
-    if n <= exact_edges:
-        outcomes = np.arange(2**n)
-        weights = np.ones(2**n)
-        holds = []
-        for i, p in enumerate(uncertain):
-            on = (outcomes >> i & 1).astype(bool)
-            weights *= np.where(on, p, 1 - p)
-            holds.append(np.packbits(on))
-        dominated = _dominated(links, set(members), holds, 2**n)
-        return {
-            id_: Chance(float(np.clip(weights[~dominated[id_]].sum(), 0, 1))) for id_ in members
-        }
-    holds = [np.packbits(rng.random(samples) < p) for p in uncertain]
-    dominated = _dominated(links, set(members), holds, samples)
-    chances = {}
-    for id_ in members:
-        share = 1 - int(dominated[id_].sum()) / samples
-        low, high = wilson(share, samples)
-        chances[id_] = Chance(share, samples, float(high - low) / 2)
-    return chances
 
 
 def _dominated(

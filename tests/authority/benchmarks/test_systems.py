@@ -8,8 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.benchmarks.systems import (
@@ -18,7 +16,6 @@ from argus.authority.benchmarks.systems import (
     Okapi,
     choose,
     okapi_words,
-    top_rows,
 )
 from argus.authority.rules import Edge, Record, Rule
 from argus.authority.times import parse_moment
@@ -119,13 +116,6 @@ def test_okapi_is_rank_bm25s_formula_written_out() -> None:
         for c in counts
     ]
     np.testing.assert_allclose(Okapi(texts).scores([question])[0], expected, rtol=1e-12)
-
-
-@settings(deadline=None)
-@given(st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.0]), min_size=1, max_size=30), st.integers(1, 40))
-def test_top_rows_are_those_of_a_full_sort_with_ties_by_row(scores, k) -> None:
-    expected = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:k]
-    assert top_rows(np.array(scores), k).tolist() == expected
 
 
 def test_systems_that_are_unknown_or_lack_an_encoder_are_refused() -> None:

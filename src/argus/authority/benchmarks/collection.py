@@ -21,8 +21,6 @@ from argus.authority.relation import Authority
 from argus.authority.rules import SUPERSEDES, Edge, Record, Rule, located
 from argus.data.reading import parse_json, reading
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
-from argus.data.runs import read_qrels
-from argus.data.types import Qrels
 from argus.data.writing import write_jsonl, write_whole
 from argus.errors import InputError
 
@@ -147,11 +145,10 @@ RECORDS = Domain("records", ())  # Of a folder without rules: records in the usu
 def read_benchmark(folder: Path, queries: str = QUERIES) -> Benchmark:
     """Read a benchmark folder, its records by the zone and shapes of its rules, if they say some.
 
-    queries: name of the questions' file in it. Without gold of its own a question takes the graded
-    documents of the qrels. Without an anchor it takes the documents that its gold supersedes by the
-    edges, or its gold. Without a chain it takes anchor and gold. Raises InputError with file, line
-    and field for broken input: ids twice or not in the corpus, a question without gold, unreadable
-    times, edges in a circle.
+    queries: name of the questions' file in it. A question without an anchor is about its gold.
+    Without a chain it takes anchor and gold. Raises InputError with file, line and field for broken
+    input: ids twice or not in the corpus, a question without gold, unreadable times, edges in a
+    circle.
     """
     domain = load_domain(folder / RULES) if (folder / RULES).is_file() else RECORDS
     records = domain.read(folder / CORPUS)
@@ -164,12 +161,7 @@ def read_benchmark(folder: Path, queries: str = QUERIES) -> Benchmark:
         edges = read_edges(folder / EDGES)
         with located(folder / EDGES):
             Authority([Record(id_, "") for id_ in known], (), edges)
-    qrels = read_qrels(folder / QRELS) if (folder / QRELS).is_file() else {}
-    older: dict[str, list[str]] = {}
-    for edge in edges:
-        older.setdefault(edge.superseder, []).append(edge.superseded)
-    rows = _unique(folder / queries, "question")
-    questions = [_question(row, known, qrels, older) for row in rows]
+    questions = [_question(row, known) for row in _unique(folder / queries, "question")]
     name = folder.resolve().name
     if (folder / ABOUT).is_file():
         expected = '{"name": ..., "seed": ...}, as Argus wrote it'
@@ -201,18 +193,13 @@ def _unique(file: Path, what: str) -> Iterator[Row]:
         raise InputError("no row in it", expected=expected, fix=fix, where=file)
 
 
-def _question(row: Row, known: set[str], qrels: Qrels, older: Mapping[str, list[str]]) -> Question:
-    id_ = id_value(row, "_id")
-    gold = _ids(row, "gold", known)
-    if not gold:
-        gold = tuple(doc for doc, grade in qrels.get(id_, {}).items() if grade > 0)
-        _require_known(row, "gold", gold, known)
+def _question(row: Row, known: set[str]) -> Question:
+    id_, gold = id_value(row, "_id"), _ids(row, "gold", known)
     if not gold:
         got, expected = f"question {id_!r} has no gold", "at least one controlling document"
-        fix = f"Name it in `gold` or in {QRELS}, or remove the question."
+        fix = "Name it in `gold`, or remove the question."
         raise InputError(got, expected=expected, fix=fix, where=row.at("gold"))
-    anchor = _ids(row, "anchor", known)
-    anchor = anchor or _distinct(id_ for g in gold for id_ in older.get(g, ())) or gold
+    anchor = _ids(row, "anchor", known) or gold
     text = text_value(row, "text")
     if not text.strip():
         got, fix = f"question {id_!r} has no text", "Write it, or remove the question."
@@ -244,15 +231,11 @@ def _ids(row: Row, field: str, known: set[str]) -> tuple[str, ...]:
         expected, fix = "a list of document ids, as text", "Write each id in quotes."
         raise InputError(f"{value!r}", expected=expected, fix=fix, where=row.at(field))
     ids = _distinct(values)
-    _require_known(row, field, ids, known)
-    return ids
-
-
-def _require_known(row: Row, field: str, ids: Iterable[str], known: set[str]) -> None:
     unknown = next((id_ for id_ in ids if id_ not in known), None)
     if unknown is not None:
         got, fix = f"{unknown!r} is no document of the corpus", "Mend the id, or add the document."
         raise InputError(got, expected=f"ids of {CORPUS}", fix=fix, where=row.at(field))
+    return ids
 
 
 def _distinct(ids: Iterable[str]) -> tuple[str, ...]:

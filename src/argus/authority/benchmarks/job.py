@@ -39,7 +39,7 @@ from argus.authority.rules import corpus_of
 from argus.data.folders import ArtifactFolder
 from argus.data.runs import ranking
 from argus.data.tables import read_table
-from argus.data.types import Query, State
+from argus.data.types import Query
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.encoders.config import NONE
@@ -247,21 +247,9 @@ def section(folder: Path, scoring: Mapping[str, Any]) -> Section:
             rows.append([system["name"], *shares, of["product"], of["tca_without"]])
         tables["scoring_factors"] = table(columns, rows)
     wrong = [r for r in read_table(folder / f"{TABLE}.parquet").to_pylist() if not r["tca"]]
-    faulty: list[list[object]] = []
-    for row in wrong[:MAX_ROWS]:
-        faults = {
-            "wrong answer": row["answer_correct"] is False,
-            "controlling document not served": not row["controlling_hit"],
-            "a superseder ignored": not row["no_ignored_superseder"],
-        }
-        why = ", ".join(fault for fault, is_there in faults.items() if is_there)
-        if row["state"] == State.FAILED:
-            why = f"failed: {row['reason']}"
-        names = ("system", "question", "hop", "served", "gold")
-        cells = [row[name] or "" for name in names]
-        faulty.append([*cells, why or "part of the frontier not served"])
-    heads = ("system", "question", "hop", "served", "gold", "what was wrong")
-    tables["scoring_questions"] = table(dict.fromkeys(heads, "text"), faulty, total=len(wrong))
+    names = ("system", "question", "hop", "served", "gold", "reason")
+    faulty = [[row[name] or "" for name in names] for row in wrong[:MAX_ROWS]]
+    tables["scoring_questions"] = table(dict.fromkeys(names, "text"), faulty, total=len(wrong))
     tca_of = {s["name"]: s["overall"]["tca"]["value"] for s in systems if s["overall"]["tca"]}
     brief = "every question failed"
     if tca_of:

@@ -38,7 +38,7 @@ from __future__ import annotations
 
 import inspect
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -77,10 +77,13 @@ RULINGS, OPINIONS, OVERRULING_DAYS = 1200, 350, 200
 Event = Mapping[str, Any]
 
 
-def load_texts(section: str) -> SimpleNamespace:
-    """Return the texts of one benchmark, by their names in a section of texts.toml."""
-    file = files("argus.authority.benchmarks").joinpath("texts.toml")
-    return SimpleNamespace(**tomllib.loads(file.read_text(encoding="utf-8"))[section])
+# The texts of each benchmark, by their names in its section of the file.
+_TEXTS = tomllib.loads(
+    files("argus.authority.benchmarks").joinpath("texts.toml").read_text(encoding="utf-8")
+)
+security, legal, finance = (
+    SimpleNamespace(**_TEXTS[section]) for section in ("security", "legal", "finance")
+)
 
 
 class Case(NamedTuple):
@@ -154,10 +157,6 @@ def moment(minute: int) -> Moment:
     return point
 
 
-security, legal = load_texts("security"), load_texts("legal")
-finance = load_texts("finance")
-
-
 def make_cvepatchqa(*, seed: int, hint: bool = False) -> Benchmark:
     """Make CVEPatchQA: is a flaw patched? The same arguments give the same benchmark, to the byte.
 
@@ -173,17 +172,6 @@ def make_cvepatchqa(*, seed: int, hint: bool = False) -> Benchmark:
     rng.shuffle(joined)
     numbers = rng.sample(range(100_000, 999_999), len(joined))
     names = ((name, f"CVE-2023-{n}") for name, n in zip(joined, numbers, strict=True))
-    return assemble(
-        "cvepatchqa",
-        [_flaw(number, names, rng, hint) for number in range(EXAMPLES)],
-        [PATCHED],
-        record=_advisory,
-        seed=seed,
-    )
-
-
-def _flaw(number: int, names: Iterator[tuple[str, str]], rng: Random, hint: bool) -> Case:
-    """Draw one case. names: products and CVE ids, each once."""
 
     def disclosure(minute: int) -> Event:
         name, cve_id = next(names)
@@ -200,19 +188,23 @@ def _flaw(number: int, names: Iterator[tuple[str, str]], rng: Random, hint: bool
         later = of["minute"] + rng.randrange(DAY, MENDING_DAYS * DAY)
         return {**of, "type": "patch", "minute": later, "variant": rng.getrandbits(32)}
 
-    begin = rng.randrange(NEAR_DAYS * DAY, PERIOD_DAYS * DAY)
-    gold = [disclosure(begin)]
-    if number % 2:
-        gold.append(note(gold[0]))
-    others = [
-        disclosure(begin + rng.randrange(-NEAR_DAYS * DAY, NEAR_DAYS * DAY))
-        for _ in range(OTHER_FLAWS)
-    ]
-    others.append(note(disclosure(begin)))
-    question = rng.choice(security.GENERIC).format(**gold[0])
-    if hint:
-        question = security.HINT.format(product=gold[0]["product"], question=question)
-    return Case(question, f"T{number % 2}", {key: gold[0][key] for key in FLAW}, gold, others)
+    cases = []
+    for number in range(EXAMPLES):
+        begin = rng.randrange(NEAR_DAYS * DAY, PERIOD_DAYS * DAY)
+        gold = [disclosure(begin)]
+        if number % 2:
+            gold.append(note(gold[0]))
+        others = [
+            disclosure(begin + rng.randrange(-NEAR_DAYS * DAY, NEAR_DAYS * DAY))
+            for _ in range(OTHER_FLAWS)
+        ]
+        others.append(note(disclosure(begin)))
+        question = rng.choice(security.GENERIC).format(**gold[0])
+        if hint:
+            question = security.HINT.format(product=gold[0]["product"], question=question)
+        scope = {key: gold[0][key] for key in FLAW}
+        cases.append(Case(question, f"T{number % 2}", scope, gold, others))
+    return assemble("cvepatchqa", cases, [PATCHED], record=_advisory, seed=seed)
 
 
 def _advisory(id_: str, event: Event) -> Record:
@@ -277,13 +269,7 @@ def make_legalprecedentqa(*, seed: int, hint: bool = False) -> Benchmark:
             question = legal.HINT.format(question=question, **ruling)
         scope = {"case": _case_name(ruling)}
         cases.append(Case(question, f"T{number % 2}", scope, gold, others[number]))
-    return assemble(
-        "legalprecedentqa",
-        cases,
-        [OVERRULED],
-        record=_opinion,
-        seed=seed,
-    )
+    return assemble("legalprecedentqa", cases, [OVERRULED], record=_opinion, seed=seed)
 
 
 def _case_name(event: Event) -> str:

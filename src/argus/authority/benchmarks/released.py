@@ -206,7 +206,20 @@ def _read_pairs(rows: Sequence[Row], texts: Mapping[str, str]) -> Iterator[Part]
         times[named] += 1
         if times[named] > 1:  # 14 ids of legal_scotus_expanded_pairs.json are of two pairs each
             id_ = f"{named}-{times[named]}"
-        older, newer = (_document(row, id_, side) for side in SHAPES[name])
+        older, newer = (
+            Record(
+                f"{id_}#{side.type}",
+                side.type,
+                parse_moment(row.values.get(side.time), where=row.at(side.time)),
+                {
+                    key: id_ if field == "id" else text_value(row, field)
+                    for key, field in side.scope.items()
+                    if row.values.get(field)
+                },
+                _text(row, side.text),
+            )
+            for side in SHAPES[name]
+        )
         if named in texts:
             text = texts[named]
         elif "query" in row.values and not texts:
@@ -221,17 +234,6 @@ def _read_pairs(rows: Sequence[Row], texts: Mapping[str, str]) -> Iterator[Part]
         chain, scope = (older.id, newer.id), {k: " ".join(older.values(k)) for k in older.scope}
         question = Question(id_, text, chain[1:], chain[:1], chain, scope=scope)
         yield (older, newer), question, [Edge(newer.id, older.id)]
-
-
-def _document(row: Row, id_: str, side: Side) -> Record:
-    """Return one of the documents of a pair."""
-    scope = {
-        key: id_ if field == "id" else text_value(row, field)
-        for key, field in side.scope.items()
-        if row.values.get(field)
-    }
-    time = parse_moment(row.values.get(side.time), where=row.at(side.time)) if side.time else None
-    return Record(f"{id_}#{side.type}", side.type, time, scope, _text(row, side.text))
 
 
 def _texts(file: Path | None, field: str) -> dict[str, str]:

@@ -193,7 +193,7 @@ class Bench:
         for start in range(0, len(questions), BLOCK):
             block = slice(start, start + BLOCK)
             for question, row in zip(questions[block], scores(block), strict=True):
-                best = top_rows(row, self.depth)
+                best = np.argsort(-row, kind="stable")[: self.depth]  # ties by row
                 own = ids or self._ids
                 run[question] = {own[i]: float(row[i]) for i in best if ids or row[i] > 0}
         return run
@@ -221,16 +221,6 @@ class Bench:
     def _embed(self, items: Sequence[Item], what: str) -> Embedded:
         assert self._encoder is not None and self._store is not None, "`choose` asks for them"
         return embed(items, self._encoder, self._store, what=what)
-
-
-def top_rows(scores: Scores, k: int) -> IntArray:
-    """Return the k highest of a vector of scores, best first, ties by row, shape (min(k, n),)."""
-    rows = np.arange(len(scores))
-    if len(rows) > k:
-        kth = np.partition(scores, -k)[-k]
-        rows = rows[scores >= kth]  # all that tie with the k-th, cut below
-    best: IntArray = rows[np.argsort(-scores[rows], kind="stable")[:k]]
-    return best
 
 
 @dataclass(frozen=True)
