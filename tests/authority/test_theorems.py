@@ -20,8 +20,7 @@ from argus.authority.theory import (
 )
 from argus.data.runs import ranking
 from argus.indexes.lexical import LexicalIndex
-from tests.support.authorities import LATER, Relation, at, chain, record, relations
-from tests.support.divergence import divergence
+from tests.support.authorities import LATER, Relation, at, chain, divergence, record, relations
 from tests.support.draws import examples
 
 

@@ -1,5 +1,3 @@
-import math
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,9 +12,7 @@ from argus.authority.theory import (
     ScopeTimes,
     scope_ambiguity,
 )
-from argus.errors import InputError
-from tests.support.authorities import LATER, at, chain, record, relations
-from tests.support.divergence import divergence
+from tests.support.authorities import LATER, at, chain, divergence, record, relations
 from tests.support.relations import holds
 
 
@@ -31,19 +27,6 @@ def test_a_frontier_goes_by_score_and_tca_needs_its_last():
     found = divergence(scores, Authority(records, rules))
     assert found.frontier == ("warning", "recall")
     assert (found.delta, found.n_plus, found.n_plus_all) == (2.0, 1, 3)
-
-
-@pytest.mark.parametrize(
-    ("scores", "text"),
-    [
-        ({}, "no document in force is scored"),
-        ({"old": math.nan, "new": 1.0}, "no document in force is scored"),
-    ],
-)
-def test_scores_that_cannot_be_ranked_are_named(scores, text):
-    authority = Authority(chain("old", "new"), [LATER])
-    with pytest.raises(InputError, match=text):
-        divergence(scores, authority)
 
 
 def test_kappa_is_documents_of_the_scope_per_one_of_the_chain():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from hypothesis import strategies as st
 
@@ -105,3 +107,26 @@ def relations(draw, *, edges: bool = True, max_size: int = 9) -> Relation:
     some = draw(st.sets(pairs, max_size=2)) if edges and n > 1 else set()
     rules = draw(st.lists(st.sampled_from(_RULES), min_size=1, max_size=4, unique_by=id))
     return Relation(records, rules, [Edge(f"r{new}", f"r{old}") for old, new in sorted(some)])
+
+
+class Divergence(NamedTuple):
+    """Distance between the most relevant document of a query and those that control it.
+
+    top: d1, ties by id. frontier: F(q) = front(cl({d1})), best score first. delta: Def. 4. n_plus,
+    n_plus_all: documents that score above the best and the worst of F(q) (Corollary 1).
+    """
+
+    top: str
+    frontier: tuple[str, ...]
+    delta: float
+    n_plus: int
+    n_plus_all: int
+
+
+def divergence(scores: Mapping[str, float], authority: Authority) -> Divergence:
+    """Return Δ(q) and N+(q) of one query's scores. A document without a record controls itself."""
+    best = max(scores.values())
+    top = min(id_ for id_, score in scores.items() if score == best)
+    frontier = sorted(authority.controlling([top]), key=lambda c: (-scores[c], c))
+    above = [sum(s > scores[c] for s in scores.values()) for c in (frontier[0], frontier[-1])]
+    return Divergence(top, tuple(frontier), best - scores[frontier[0]], *above)

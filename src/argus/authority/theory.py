@@ -1,8 +1,8 @@
 """Test one query's served documents by the CAR paper's conditions, and measure its ambiguity.
 
 `check_conditions`: the served documents -> violations of Theorem 4, which says when they are right.
-`scope_ambiguity`: how many documents share a scope (Def. 5, Proposition 2). The divergence of Def. 4
-and Corollary 1 is measured by `audit`.
+`scope_ambiguity`: how many documents share a scope (Def. 5, Proposition 2). `audit` measures the
+divergence of Def. 4.
 `EntityIndex`, `ScopeNames` and `ScopeTimes` find records by entity, by name in a text, and by time.
 `lint`, `search` and the benchmarks use all of it. Where the printed statement leaves a case open,
 the docstring settles it.

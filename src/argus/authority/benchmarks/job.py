@@ -247,9 +247,9 @@ def section(folder: Path, scoring: Mapping[str, Any]) -> Section:
             rows.append([system["name"], *shares, of["product"], of["tca_without"]])
         tables["scoring_factors"] = table(columns, rows)
     wrong = [r for r in read_table(folder / f"{TABLE}.parquet").to_pylist() if not r["tca"]]
-    names = ("system", "question", "hop", "served", "gold", "reason")
-    faulty = [[row[name] or "" for name in names] for row in wrong[:MAX_ROWS]]
-    tables["scoring_questions"] = table(dict.fromkeys(names, "text"), faulty, total=len(wrong))
+    shown_of = ("system", "question", "hop", "served", "gold", "reason")
+    faulty = [[row[name] or "" for name in shown_of] for row in wrong[:MAX_ROWS]]
+    tables["scoring_questions"] = table(dict.fromkeys(shown_of, "text"), faulty, total=len(wrong))
     tca_of = {s["name"]: s["overall"]["tca"]["value"] for s in systems if s["overall"]["tca"]}
     brief = "every question failed"
     if tca_of:
