@@ -183,9 +183,23 @@ def check_up(
     columns, asking = columns or FieldNames(), asking or AskingConfig()
     trial = Trial(parts or ProjectParts(), columns, asking, config)
     checks = [*_check_machine(Path(folder)), *trial.checks()]
-    if model is not None:
-        checks.append(_trial("language model", lambda: _ask_model(model)))
-    return HealthResult(tuple(checks))
+    if model is None:
+        return HealthResult(tuple(checks))
+
+    def ask_model() -> Finding:
+        from argus.llm import Prompt, State, open_model
+        from argus.llm.ledger import Ledger
+
+        with TemporaryDirectory() as home, closing(Ledger(Path(home) / "ledger")) as ledger:
+            opened = open_model(model, ledger)
+            (outcome,) = opened.complete([Prompt("Answer with one word: yes.", max_tokens=64)])
+        if outcome.state is not State.OK:
+            text = f"{model.label} did not answer: {outcome.reason}"
+            mend = "See --llm-base-url, --api-key-env, and whether the endpoint serves that name."
+            return BAD, text, mend
+        return GOOD, f"{model.label} answers: {' '.join(str(outcome.value).split())[:60]}", ""
+
+    return HealthResult((*checks, _trial("language model", ask_model)))
 
 
 def _check_machine(folder: Path) -> Iterator[HealthCheck]:
@@ -325,18 +339,3 @@ class Trial:
         text += f"; {len(lacking):,} of {len(relevant):,} relevant documents are not in the corpus"
         mend = f"The first is {lacking[0]!r}: see --id-field."
         return BAD if len(lacking) == len(relevant) else NOTE, text, mend
-
-
-def _ask_model(config: ChatConfig | LocalConfig) -> Finding:
-    """Send a language model one short prompt. Its answer is not kept."""
-    from argus.llm import Prompt, State, open_model
-    from argus.llm.ledger import Ledger
-
-    with TemporaryDirectory() as folder, closing(Ledger(Path(folder) / "ledger")) as ledger:
-        model = open_model(config, ledger)
-        (outcome,) = model.complete([Prompt("Answer with one word: yes.", max_tokens=64)])
-    if outcome.state is not State.OK:
-        text = f"{config.label} did not answer: {outcome.reason}"
-        mend = "See --llm-base-url, --api-key-env, and whether the endpoint serves that name."
-        return BAD, text, mend
-    return GOOD, f"{config.label} answers: {' '.join(str(outcome.value).split())[:60]}", ""

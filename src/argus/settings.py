@@ -182,7 +182,11 @@ class Setting:
         lower = {"from": self.least, "above": self.above}
         bare = self.least is None and self.above is None
         upper = {"to": self.most, "below" if bare else ", below": self.below}
-        words = (f"{word} {_number(n)}" for word, n in (lower | upper).items() if n is not None)
+        words = []
+        for word, bound in (lower | upper).items():
+            if bound is not None:
+                number = f"{int(bound):,}" if bound == int(bound) else f"{bound:g}"
+                words.append(f"{word} {number}")
         return " ".join(words).replace(" ,", ",")
 
     def check(self, value: object) -> None:
@@ -249,16 +253,7 @@ def docs_of(documented: Any) -> dict[str, str]:
 
 def settings_of(config: Any) -> tuple[Setting, ...]:
     """Return the settings that a config's own fields declare, in their order. config: the class."""
-    return _settings_of(config)
-
-
-@cache
-def _settings_of(config: Any) -> tuple[Setting, ...]:
-    hints, docs = get_type_hints(config, include_extras=True), docs_of(config)
-    declared = (
-        setting_of(f.name, hints[f.name], _default(f), docs.get(f.name)) for f in fields(config)
-    )
-    return tuple(replace(setting, owner=config) for setting in declared if setting is not None)
+    return tuple(setting for setting in _checked_fields(config) if setting.text)
 
 
 def notes_of(hints: Mapping[str, Any], kind: type[N]) -> dict[str, N]:
@@ -296,11 +291,12 @@ def check_settings(config: Any) -> None:
 
 def checked_of(config: Any) -> tuple[Setting, ...]:
     """Return the checked fields of a config: its settings, and others with a bound or choices."""
-    return _checked_of(config)
+    return _checked_fields(config)
 
 
 @cache
-def _checked_of(config: Any) -> tuple[Setting, ...]:
+def _checked_fields(config: Any) -> tuple[Setting, ...]:
+    """Return the checked fields of a config. Those that are no settings have no text."""
     hints, docs = get_type_hints(config, include_extras=True), docs_of(config)
     declared = []
     for f in fields(config):
@@ -309,8 +305,9 @@ def _checked_of(config: Any) -> tuple[Setting, ...]:
         if setting is None and any(isinstance(n, Choices | Bound) for n in notes):
             hint: Any = Annotated[hints[f.name], Doc(""), Option((f.name,))]
             setting = setting_of(f.name, hint, _default(f))
-        declared.append(setting)
-    return tuple(setting for setting in declared if setting is not None)
+        if setting is not None:
+            declared.append(replace(setting, owner=config))
+    return tuple(declared)
 
 
 def setting_of(
@@ -352,10 +349,6 @@ def setting_of(
         if (value := getattr(note, name, None)) is not None
     }
     return Setting(name, kind, text, option, default, container, optional, choices, **bounds)
-
-
-def _number(value: float) -> str:
-    return f"{int(value):,}" if value == int(value) else f"{value:g}"
 
 
 def _bare(hint: Any) -> tuple[Any, tuple[Any, ...]]:

@@ -93,7 +93,7 @@ class Entry:
     help: str
     panel: str | None = None
     example: str = ""
-    then: Callable[[Any, Mapping[str, Any]], object] | None = None
+    then: str | Callable[[Any, Mapping[str, Any]], object] = ""
     show: Callable[[Any, bool], object] | None = None
     estimate: str = ""
 

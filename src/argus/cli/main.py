@@ -9,15 +9,13 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import typer
 
 from argus.cli import output
 from argus.cli.groups import HELP, Entry, Group, lazy_group
-from argus.commands import command
 from argus.errors import ArgusError
 from argus.extras import naming_extras
 from argus.hidden import without_known
@@ -86,16 +84,13 @@ COMMANDS = (
 )  # fmt: skip
 
 
-def _search(_result: Any, given: Mapping[str, Any]) -> str:
-    return command("explain", "WORDS", "--index", given["out"])
-
-
 index = Group(
     "Build and change indexes.",
     entries=(
         Entry(
             "build", "argus.indexes.job:build_index", "Index every document of a corpus.",
-            example="argus index build --corpus docs.jsonl --out index/", then=_search,
+            example="argus index build --corpus docs.jsonl --out index/",
+            then="argus explain WORDS --index {out}",
         ),
         Entry(
             "add", "argus.indexes.job:add_documents", "Add the documents of a corpus.",

@@ -39,24 +39,16 @@ probe = Group(
 )  # fmt: skip
 
 
-def _auditing(_result: Any, given: Mapping[str, Any]) -> str:
-    return command("research", "audit", "--corpus", given["out"], "--out", "report/")
-
-
 kb = Group(
     "Make knowledge bases: entities, first paragraphs, relations, aliases.",
     entries=(
         Entry(
             "build", "argus.kb.build:build_kb", "A knowledge base of dumps, triples, rows, pages.",
-            example="argus research kb build --pages docs/ --out kb/", then=_auditing,
+            example="argus research kb build --pages docs/ --out kb/",
+            then="argus research audit --corpus {out} --out report/",
         ),
     ),
 )  # fmt: skip
-
-
-def _reading(_result: Any, given: Mapping[str, Any]) -> str:
-    words = ("research", "scenarios", "preferences", "--study", given["out"], "--answers", "FILLED")
-    return command(*words)
 
 
 def _adding(_result: Any, given: Mapping[str, Any]) -> str:
@@ -99,7 +91,7 @@ scenarios = Group(
             "study", "argus.scenarios.study:make_study", "Write sheets that people fill in.",
             example="argus research scenarios study --index index/ --queries queries.jsonl "
             "--out study/",
-            then=_reading,
+            then="argus research scenarios preferences --study {out} --answers FILLED",
         ),
         Entry(
             "preferences", "argus.scenarios.preferences:read_preferences",

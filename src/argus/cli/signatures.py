@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, is_dataclass
 from enum import Enum
@@ -72,14 +73,15 @@ FILE = inspect.Parameter(  # taken by every command, and read by the callback
 
 def command_of(
     job: Callable[..., Any],
-    then: Callable[[Any, Mapping[str, Any]], object] | None = None,
+    then: str | Callable[[Any, Mapping[str, Any]], object] = "",
     show: Callable[[Any, bool], object] | None = None,
     estimate: Callable[..., Any] | None = None,
 ) -> Callable[..., None]:
     """Return the command of a job: its parameters that have help, and its configs, are the options.
 
-    The help is the job's docstring up to what it says of parameters and errors. then: from the
-    job's result and the options to the command that comes next. show: prints the result in place of
+    The help is the job's docstring up to what it says of parameters and errors. then: the
+    command that comes next, with {NAME} for an option's value, or a function that returns it from
+    the job's result and the options. show: prints the result in place of
     its headline, as JSON or not. estimate: tells what the job would cost, from those of its
     parameters that it takes, for the option --estimate. An option that was not given is left to the
     job's default.
@@ -110,7 +112,9 @@ def command_of(
         if show is not None:
             show(result, json)
         else:
-            output.show(result, as_json=json, then=f"Next: {then(result, given)}" if then else "")
+            words = {name: shlex.quote(str(value)) for name, value in given.items()}
+            step = then.format_map(words) if isinstance(then, str) else then(result, given)
+            output.show(result, as_json=json, then=f"Next: {step}" if step else "")
         if code := getattr(result, "exit_code", 0):
             raise typer.Exit(code)
 

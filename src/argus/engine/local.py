@@ -183,20 +183,20 @@ def _begin(folder: str) -> None:
     """Prepare a worker process."""
     global _folder
     _folder = Path(folder)
+    parent = parent_process()
+    assert parent is not None
+
+    def end_with_parent() -> None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     os.environ |= {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     with suppress(ImportError):  # it comes with what embeds
         from threadpoolctl import threadpool_limits
 
         threadpool_limits(1)
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    assert parent is not None
-    connection.wait([parent.sentinel])
-    os._exit(1)
 
 
 def _do(block: Any) -> Any:

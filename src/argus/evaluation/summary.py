@@ -141,32 +141,28 @@ def section(folder: Path, evaluation: Mapping[str, Any]) -> Section:
         columns = {"questions that": "text", "queries": "count"} | compared
         tables["evaluation_groups"] = table(columns, rows)
     if evaluation["association"]:
-        tables["evaluation_association"] = _tabulate_association(evaluation)
+        columns = {
+            "system": "text", "k": "count", "retrieved": "count", "their mean highest RPS": "share",
+            "unretrieved": "count", "their mean": "share", "difference": "text",
+            "95% interval": "text", "not in the index": "count", "no RPS": "count",
+        }  # fmt: skip
+        rows = [
+            [
+                system["name"], at_k["k"], at_k["retrieved"], at_k["mean_retrieved"],
+                at_k["unretrieved"], at_k["mean_unretrieved"],
+                "–" if at_k["difference"] is None else f"{at_k['difference']:+.4f}",
+                ends_words(at_k["low"], at_k["high"]), at_k["not_indexed"], at_k["without_rps"],
+            ]
+            for system, figures in zip(systems, evaluation["association"], strict=True)
+            for at_k in figures
+        ]  # fmt: skip
+        tables["evaluation_association"] = table(columns, rows)
     if "slices" in evaluation:
         tables[SLICES] = slices_table(folder, SLICES)
     brief = f"{name} {means[-1][name]:.3f} on {measured:,} queries"
     if comparison:
         brief = f"{name} {difference_words(comparison[name])} on {measured:,} queries"
     return Section({}, tables, brief)
-
-
-def _tabulate_association(evaluation: Mapping[str, Any]) -> Table:
-    columns = {
-        "system": "text", "k": "count", "retrieved": "count", "their mean highest RPS": "share",
-        "unretrieved": "count", "their mean": "share", "difference": "text",
-        "95% interval": "text", "not in the index": "count", "no RPS": "count",
-    }  # fmt: skip
-    rows = [
-        [
-            system["name"], at_k["k"], at_k["retrieved"], at_k["mean_retrieved"],
-            at_k["unretrieved"], at_k["mean_unretrieved"],
-            "–" if at_k["difference"] is None else f"{at_k['difference']:+.4f}",
-            ends_words(at_k["low"], at_k["high"]), at_k["not_indexed"], at_k["without_rps"],
-        ]
-        for system, figures in zip(evaluation["systems"], evaluation["association"], strict=True)
-        for at_k in figures
-    ]  # fmt: skip
-    return table(columns, rows)
 
 
 def _tabulate_queries(folder: Path, evaluation: Mapping[str, Any]) -> Table:

@@ -262,17 +262,17 @@ def corpus_for(
     """
     if encoder is None:
         return open_corpus(corpus, limit=limit)
-    return open_corpus(corpus, limit=limit, asking=lambda: _comparing(encoder))
 
+    def comparing() -> Embeds:
+        named = as_config(encoder)
+        if not isinstance(named, EncoderConfig):
+            require_vectors(named)
+            return cast(Encoder, named)
+        if named.precision == "auto":
+            named = replace(named, precision="float32")
+        return load_encoder(named).encoder
 
-def _comparing(encoder: Encoder[Rows] | EncoderConfig | str) -> Embeds:
-    encoder = as_config(encoder)
-    if not isinstance(encoder, EncoderConfig):
-        require_vectors(encoder)
-        return cast(Encoder, encoder)
-    if encoder.precision == "auto":
-        encoder = replace(encoder, precision="float32")
-    return load_encoder(encoder).encoder
+    return open_corpus(corpus, limit=limit, asking=comparing)
 
 
 def read_documents(

@@ -94,7 +94,18 @@ def read_knowledge(corpus: CorpusSource, source: KnowledgeSource) -> Knowledge:
         edges = find_file(home.parent, ["edges"]) if home else None
         embedded = corpus.stored is not None and corpus.stored.asking is not None
         documents = corpus.documents(source.fields)
-        base, relations = _from_documents(documents, source, edges, embedded=embedded)
+        found: Sequence[Entity] = (
+            read_entities(source.entities, documents, coerce_ids=source.fields.coerce_ids)
+            if source.entities
+            else [Entity.from_document(d, embedded=embedded) for d in documents]
+        )
+        found = sorted(found, key=lambda e: e.id)
+        relations = source.relations or edges or MENTIONS
+        if str(relations) == MENTIONS:
+            base, relations = KnowledgeBase(found, mention_relations(found)), MENTIONS
+        else:
+            base = KnowledgeBase(found, _from_file(relations, found, source))
+            relations = Path(relations)
     if limit is not None and entities:
         base = base.first(limit)
     home = entities and (kb.file if kb else entities)
@@ -114,25 +125,6 @@ def refuse_template(source: KnowledgeSource, *, whole: bool) -> None:
             fix="Leave it out.",
             where="--template",
         )
-
-
-def _from_documents(
-    documents: Sequence[Document], source: KnowledgeSource, edges: Path | None, *, embedded: bool
-) -> tuple[KnowledgeBase, Path | str]:
-    """Return entities and relations of documents. edges: taken where `source` names no others.
-
-    embedded: whether the documents come with their vectors.
-    """
-    entities: Sequence[Entity] = (
-        read_entities(source.entities, documents, coerce_ids=source.fields.coerce_ids)
-        if source.entities
-        else [Entity.from_document(d, embedded=embedded) for d in documents]
-    )
-    entities = sorted(entities, key=lambda e: e.id)
-    relations = source.relations or edges or MENTIONS
-    if str(relations) == MENTIONS:
-        return KnowledgeBase(entities, mention_relations(entities)), MENTIONS
-    return KnowledgeBase(entities, _from_file(relations, entities, source)), Path(relations)
 
 
 def _kb_of(path: Path) -> KnowledgeFolder | None:

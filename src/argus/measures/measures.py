@@ -122,7 +122,19 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT_MEASURES)
     per_query: dict[str, dict[str, float]] = {
         query: dict.fromkeys(map(str, parsed), 0.0) for query in queries
     }
-    for metric in ir_measures.iter_calc(parsed, *_numbered(run, qrels)):
+    # trec_eval ends an id at a NUL, keeps scores in float32 and ranks equal ones by descending id.
+    # gdeval takes numbers alone. So ids become numbers, and scores fall by rank.
+    names: list[str] = []  # numbers as text, shared by all queries
+    judged: Qrels = {}
+    lists: Run = {}
+    for n, query in enumerate(queries):
+        ranks = {doc: rank for rank, doc in enumerate(ranking(run.get(query, {})))}
+        depth = len(ranks)
+        places = {doc: ranks.setdefault(doc, len(ranks)) for doc in qrels[query]}
+        names.extend(map(str, range(len(names), len(ranks))))
+        judged[str(n)] = {names[places[doc]]: grade for doc, grade in qrels[query].items()}
+        lists[str(n)] = {names[rank]: float(-rank) for rank in range(depth)}
+    for metric in ir_measures.iter_calc(parsed, judged, lists):
         query = queries[int(metric.query_id)]
         per_query[query][str(metric.measure)] = float(metric.value)
     aggregate = {
@@ -130,27 +142,6 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT_MEASURES)
         for measure in parsed
     }
     return Evaluation(aggregate, per_query)
-
-
-def _numbered(run: Run, qrels: Qrels) -> tuple[Qrels, Run]:
-    """Return judgements and lists whose ids are numbers, and whose scores fall by rank.
-
-    trec_eval ends an id at a NUL, and gdeval takes numbers alone. trec_eval keeps scores in
-    float32 and ranks equal ones by descending id. The whole of Argus ranks float64 scores and
-    breaks ties by ascending id.
-    """
-    names: list[str] = []
-    """Numbers as text, shared by all queries."""
-    judged: Qrels = {}
-    lists: Run = {}
-    for n, (query, grades) in enumerate(qrels.items()):
-        ranks = {doc: rank for rank, doc in enumerate(ranking(run.get(query, {})))}
-        depth = len(ranks)
-        places = {doc: ranks.setdefault(doc, len(ranks)) for doc in grades}
-        names.extend(map(str, range(len(names), len(ranks))))
-        judged[str(n)] = {names[places[doc]]: grade for doc, grade in grades.items()}
-        lists[str(n)] = {names[rank]: float(-rank) for rank in range(depth)}
-    return judged, lists
 
 
 Coverage = dict[str, int]

@@ -189,9 +189,16 @@ class PythonRetriever(Source):
 
     async def _called(self, call: Callable[[], Any]) -> Any:
         """Return the result of user code. Whatever it raises becomes a RetrievalError."""
+
+        def work() -> Any:
+            try:
+                answer = call()
+                return answer if type(answer) is list else listed(answer)  # runs a generator
+            except (asyncio.CancelledError, GeneratorExit) as error:  # user code is no coroutine
+                raise RetrievalError(raised(error)) from error
+
         try:
             is_async = inspect.iscoroutinefunction(self.call.method)
-            work = partial(_collected, call)
             answer = await in_a_thread(work) if self.in_threads and not is_async else work()
             if type(answer) is list:  # the usual type; isawaitable costs as much as all the rest
                 return answer
@@ -205,15 +212,6 @@ class PythonRetriever(Source):
             raise RetrievalError(raised(error)) from error
         except (Exception, SystemExit) as error:
             raise RetrievalError(raised(error)) from error
-
-
-def _collected(call: Callable[[], Any]) -> Any:
-    """Make a call and run a generator to its end: that is where its work is done."""
-    try:
-        answer = call()
-        return answer if type(answer) is list else listed(answer)
-    except (asyncio.CancelledError, GeneratorExit) as error:  # user code is no coroutine
-        raise RetrievalError(raised(error)) from error
 
 
 def python_retriever(

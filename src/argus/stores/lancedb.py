@@ -38,7 +38,10 @@ class LanceStore(Client):
         super().__init__(name, str(table.name), hidden)
         self._database, self._table = database, table
         schema: pa.Schema = table.schema
-        self._fields = tuple(f.name for f in schema if _is_vector(f.type))
+        lists = [
+            f for f in schema if pa.types.is_fixed_size_list(f.type) or pa.types.is_list(f.type)
+        ]
+        self._fields = tuple(f.name for f in lists if pa.types.is_floating(f.type.value_type))
         self.field = self._vector_field(self._fields, field)
         self._id = self._id_column([f.name for f in schema], id_field)
         self._paths = dict(_paths(schema))
@@ -156,9 +159,15 @@ class LanceStore(Client):
     def _where(self, matching: Filter | None) -> str:
         """Return a filter as SQL, "" for none."""
         self._check_keys(matching or {}, self._paths)
-        return " AND ".join(
-            _condition(*self._paths[key], value) for key, value in (matching or {}).items()
-        )
+        conditions = []
+        for key, value in (matching or {}).items():
+            (sql, kind), literal = self._paths[key], _literal(value)
+            is_date, is_time = pa.types.is_date(kind), pa.types.is_timestamp(kind)
+            if is_date or is_time:
+                literal = f"CAST({literal} AS {'DATE' if is_date else 'TIMESTAMP'})"
+            holds = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+            conditions.append(f"array_has({sql}, {literal})" if holds else f"{sql} = {literal}")
+        return " AND ".join(conditions)
 
     def close(self) -> None:
         """Let go of the table."""
@@ -187,11 +196,6 @@ def _tables(database: Any) -> list[str]:
     return list(database.list_tables(limit=10_000).tables)
 
 
-def _is_vector(kind: pa.DataType) -> bool:
-    lists = pa.types.is_fixed_size_list(kind) or pa.types.is_list(kind)
-    return bool(lists and pa.types.is_floating(kind.value_type))
-
-
 def _paths(
     fields: Iterable[pa.Field], dotted: str = "", quoted: str = ""
 ) -> Iterator[tuple[str, tuple[str, pa.DataType]]]:
@@ -201,14 +205,6 @@ def _paths(
         yield name, (sql, field.type)
         if pa.types.is_struct(field.type):
             yield from _paths(field.type.fields, name + ".", sql + ".")
-
-
-def _condition(sql: str, kind: pa.DataType, value: Any) -> str:
-    """Return a filter's condition on a field. A list holds the value."""
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return f"array_has({sql}, {_literal(value)})"
-    cast = "DATE" if pa.types.is_date(kind) else "TIMESTAMP" if pa.types.is_timestamp(kind) else ""
-    return f"{sql} = CAST({_literal(value)} AS {cast})" if cast else f"{sql} = {_literal(value)}"
 
 
 def _literal(value: Any) -> str:

@@ -185,26 +185,26 @@ def open_qdrant(
     if not (Path(place) / "meta.json").is_file():  # its client would make one
         raise no_folder(place, "Qdrant")
     folder, held = Path(place).resolve(), ExitStack()
+
+    def release() -> None:
+        with _LOCAL_LOCK:
+            client, users = _LOCAL.pop(folder)
+            if users > 1:
+                _LOCAL[folder] = (client, users - 1)
+            else:
+                client.close()
+
     with closing_if_it_fails(held):
         with _LOCAL_LOCK:
             client, users = _LOCAL.get(folder) or (QdrantClient(path=str(folder)), 0)
             _LOCAL[folder] = (client, users + 1)
-        held.callback(_release_local, folder)
+        held.callback(release)
         return QdrantStore(client, *named, is_served=False, release=held.close)
 
 
 _LOCAL: dict[Path, tuple[QdrantClient, int]] = {}
 """The client of each open folder, and how many stores use it: a folder takes one client."""
 _LOCAL_LOCK = threading.Lock()
-
-
-def _release_local(folder: Path) -> None:
-    with _LOCAL_LOCK:
-        client, users = _LOCAL.pop(folder)
-        if users > 1:
-            _LOCAL[folder] = (client, users - 1)
-        else:
-            client.close()
 
 
 def _condition(matching: Filter | None) -> models.Filter | None:

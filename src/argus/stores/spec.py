@@ -71,21 +71,16 @@ def parse_store(text: str) -> StoreSpec:
         raise InputError(got, expected=f"such as {EXAMPLES}", fix=fix, where="STORE")
     if kind == "faiss":
         return StoreSpec(kind, rest, "")
-    place, slash, collection = _of_database(rest) if kind == "pgvector" else rest.rpartition("/")
+    place, slash, collection = rest.rpartition("/")
+    if kind == "pgvector":  # the table may stand before the address's parameters or at its end
+        head, question, parameters = rest.partition("?")
+        start, slash_before, table = head.rpartition("/")
+        if question and table and re.match(r"[a-z]+://[^/]*/[^/]+$", start):
+            place, slash, collection = f"{start}?{parameters}", slash_before, table
     if not slash or not place or not collection:
         got, fix = f"{shown(text)!r} names no collection", "Write it after the last slash."
         raise InputError(got, expected=f"such as {EXAMPLES}", fix=fix, where="STORE")
     return StoreSpec(kind, place, collection)
-
-
-def _of_database(rest: str) -> tuple[str, str, str]:
-    """Take the table off a PostgreSQL address, which may stand before parameters or at the end."""
-    head, question, parameters = rest.partition("?")
-    start, slash, table = head.rpartition("/")
-    has_database = re.match(r"[a-z]+://[^/]*/[^/]+$", start) is not None
-    if question and has_database and table:
-        return f"{start}?{parameters}", slash, table
-    return rest.rpartition("/")
 
 
 def shown(place: str) -> str:

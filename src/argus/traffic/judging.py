@@ -24,7 +24,7 @@ from argus.data.folders import SUMMARY, ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.reading import WRITTEN, reading
 from argus.data.runs import read_run
-from argus.data.types import Document, Run
+from argus.data.types import Run
 from argus.data.writing import one_writer
 from argus.errors import InputError
 from argus.jobs import options as o
@@ -146,7 +146,20 @@ def judge_traffic(
     budget, _ = (None if folder.fresh else read_sample(folder, log)) or (0, seed)
     times = {q.id: q.times for q in questions if q.documents}
     drawn = draw_sample(times, max(budget, config.budget), seed)
-    draw = Draw(questions, drawn, _rows_to_grade(questions, drawn.questions, documents, config))
+    by_id = {q.id: q for q in questions}
+    pairs = [
+        (by_id[id_], rank, doc)
+        for id_ in drawn.questions
+        for rank, doc in enumerate(by_id[id_].documents[: config.k], 1)
+    ]
+    shown, limit = {doc for _, _, doc in pairs}, config.max_chars
+    texts = {
+        d.id: d.content if len(d.content) <= limit else f"{d.content[:limit].rstrip()} …"
+        for d in documents
+        if d.id in shown
+    }
+    rows = [ToGrade(q.id, q.text, rank, doc, texts.get(doc)) for q, rank, doc in pairs]
+    draw = Draw(questions, drawn, rows)
     belonging = {row.pair: row for row in draw.rows}
 
     def read_own() -> Filled:
@@ -183,27 +196,6 @@ def judge_traffic(
     folder.write_results(JOB, summary, record.manifest(summary["judged"]))
     report = write_report(folder.path)
     return JudgingResult(folder.path, report, folder / TABLE, summary, rows)
-
-
-def _rows_to_grade(
-    questions: Sequence[ServedQuestion],
-    drawn: Sequence[str],
-    documents: Sequence[Document],
-    config: JudgingConfig,
-) -> list[ToGrade]:
-    """Return the documents of drawn questions, with texts of at most `max_chars`."""
-    by_id, limit = {q.id: q for q in questions}, config.max_chars
-    shown = {doc for id_ in drawn for doc in by_id[id_].documents[: config.k]}
-    texts = {
-        d.id: d.content if len(d.content) <= limit else f"{d.content[:limit].rstrip()} …"
-        for d in documents
-        if d.id in shown
-    }
-    return [
-        ToGrade(id_, by_id[id_].text, rank, doc, texts.get(doc))
-        for id_ in drawn
-        for rank, doc in enumerate(by_id[id_].documents[: config.k], 1)
-    ]
 
 
 def combine_grades(

@@ -236,7 +236,17 @@ def find_unmet(
         different questions, why, examples (the most frequent), instead (documents that came back,
         the most frequent first) and nearest (documents of the corpus that BM25 puts first).
     """
-    unmet = _mark_unmet(questions)
+    for one in questions:
+        if one.bad > one.good:
+            one.why.append(BAD)
+        if one.results is not None and not one.results:
+            one.why.append(NOTHING)
+    # Doubtful is the tenth of the questions with the highest risk. Good feedback clears them.
+    ranked = [(one.risk_rank, one) for one in questions if one.risk_rank is not None]
+    doubtful = [(rank, one) for rank, one in ranked if one.good <= one.bad]
+    for _, one in sorted(doubtful, key=lambda pair: pair[0])[: len(ranked) // 10]:
+        one.why.append(RISK)
+    unmet = sorted((one for one in questions if one.why), key=lambda one: (-one.asks, one.id))
     own = [_terms(one.text or "") for one in unmet]
     counts = Counter(term for one in questions for term in _terms(one.text or ""))
     idf = {term: log(1 + len(questions) / n) for term, n in counts.items()}
@@ -265,23 +275,6 @@ def find_unmet(
         for row, text in zip(rows, why, strict=True)
     ]
     return figures, pa.Table.from_pylist(flat, schema=DEMAND)
-
-
-def _mark_unmet(questions: Sequence[LookedAt]) -> list[LookedAt]:
-    """Note why each question is unmet. Return the unmet ones, the most frequent first.
-
-    Doubtful is the tenth of the questions with the highest risk. Good feedback clears them.
-    """
-    for one in questions:
-        if one.bad > one.good:
-            one.why.append(BAD)
-        if one.results is not None and not one.results:
-            one.why.append(NOTHING)
-    ranked = [(one.risk_rank, one) for one in questions if one.risk_rank is not None]
-    doubtful = [(rank, one) for rank, one in ranked if one.good <= one.bad]
-    for _, one in sorted(doubtful, key=lambda pair: pair[0])[: len(ranked) // 10]:
-        one.why.append(RISK)
-    return sorted((one for one in questions if one.why), key=lambda one: (-one.asks, one.id))
 
 
 def _terms(text: str) -> Terms:

@@ -22,9 +22,19 @@ MAX_NAMED = 5
 def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines that the command prints."""
     yield describe_log(summary)
-    yield from _describe_reading(summary["log"], summary["questions"])
+    log, looked_at = summary["log"], summary["questions"]["looked_at"]
+    for reason, n in list(log["skipped"].items())[:MAX_NAMED]:
+        yield f"  left out: {n:,} {reason}"
+    for remark, n in list(log["remarks"].items())[:MAX_NAMED]:
+        yield f"  WARNING: {n:,} with {remark}"
+    if log["redacted"]:
+        kinds = ", ".join(f"{n:,} {kind}" for kind, n in log["redacted"].items())
+        yield f"replaced before anything was kept: {kinds}"
+    if log["hash_only"]:
+        yield "no text is kept: nothing is told of words, and nothing was asked"
+    yield f"{looked_at:,} different questions looked at"
     if summary["retriever"] is not None:
-        yield from note_lines(summary["retriever"], summary["questions"]["looked_at"])
+        yield from note_lines(summary["retriever"], looked_at)
     if nothing := summary["results"]["nothing"]:
         yield f"nothing came back: {share_words(nothing)} asks"
     yield from _describe_results(summary["documents"], summary["feedback"] or {}, summary["k"])
@@ -75,19 +85,6 @@ What came is known for 2: 2 from the log (served), and not for 1.'
         f"{log['asks']:,} asks of {section['questions']['different']:,} different questions, "
         f"{when}, read from {files[0]}{more}. What came is known for {known:,}{origin}{unknown}."
     )
-
-
-def _describe_reading(log: Mapping[str, Any], questions: Mapping[str, Any]) -> Iterator[str]:
-    for reason, n in list(log["skipped"].items())[:MAX_NAMED]:
-        yield f"  left out: {n:,} {reason}"
-    for remark, n in list(log["remarks"].items())[:MAX_NAMED]:
-        yield f"  WARNING: {n:,} with {remark}"
-    if log["redacted"]:
-        kinds = ", ".join(f"{n:,} {kind}" for kind, n in log["redacted"].items())
-        yield f"replaced before anything was kept: {kinds}"
-    if log["hash_only"]:
-        yield "no text is kept: nothing is told of words, and nothing was asked"
-    yield f"{questions['looked_at']:,} different questions looked at"
 
 
 def _describe_results(
@@ -162,7 +159,19 @@ def meaning(summary: Mapping[str, Any]) -> str:
 
 def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     """Build the report's section from the summary and its tables."""
-    tables, plots, brief = {"over_time": _over_time(folder)}, {}, [describe_log(summary)]
+    tables: dict[str, Table] = {}
+    plots, brief = {}, [describe_log(summary)]
+    periods = read_table(folder / "over_time.parquet").to_pylist()
+    columns = {
+        "from": "text", "days": "count", "asks": "count", "nothing came back": "share",
+        "bad feedback": "share", "superseded served": "share",
+    }  # fmt: skip
+    rows: list[list[Any]] = []
+    for row in periods[:MAX_ROWS]:
+        counts = ((row[name], row[f"{name}_of"]) for name in ("empty", "bad", "stale"))
+        shares = (bad / n if n else None for bad, n in counts)
+        rows.append([row["begins"].date().isoformat(), row["days"], row["asks"], *shares])
+    tables["over_time"] = table(columns, rows, total=len(periods))
     if nothing := summary["results"]["nothing"]:
         brief.append(f"nothing came back for {share_words(nothing)}")
     if (documents := summary["documents"]) is not None:
@@ -173,10 +182,29 @@ def section(folder: Path, summary: Mapping[str, Any]) -> Section:
         if documents["lorenz"]:
             plots["traffic_lorenz"] = figures.lorenz(documents["lorenz"], documents["gini"])
     if (unmet := summary["unmet"]) is not None:
-        tables["unmet"] = _unmet(unmet)
+        columns = {
+            "about": "text", "asks": "count", "questions": "count", "why": "text",
+            "such as": "lines", "came instead": "lines", "nearest in the corpus": "lines",
+        }  # fmt: skip
+        rows = []
+        for one in unmet["largest"]:
+            why = "; ".join(f"{why} ({n})" for why, n in one["why"].items())
+            lines = ("\n".join(one[name]) for name in ("examples", "instead", "nearest"))
+            rows.append([one["words"], one["asks"], one["questions"], why, *lines])
+        tables["unmet"] = table(columns, rows, total=unmet["clusters"])
         brief.append(f"{unmet['questions']:,} questions are unmet by what the log tells")
-    if summary["windows"] is not None:
-        tables["windows"] = _windows(summary["windows"])
+    if (windows := summary["windows"]) is not None:
+        columns = {
+            "what": "text", "before": "share", "since": "share", "change": "interval",
+            "p, same questions": "text",
+        }  # fmt: skip
+        rows = []
+        for change in windows["changes"]:
+            same = change["same_questions"]
+            test = f"{same['p_value']:.4f} ({same['queries']:,})" if same else ""
+            sides = change["before"]["share"], change["after"]["share"]
+            rows.append([change["outcome"], *sides, [change["low"], change["high"]], test])
+        tables["windows"] = table(columns, rows)
     if (stale := summary["superseded"]) is not None:
         columns = {"document": "text", "asks": "count", "what controls it": "text"}
         worst = [[one["id"], one["asks"], ", ".join(one["instead"])] for one in stale["examples"]]
@@ -184,44 +212,3 @@ def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     if "slices" in summary:
         tables["traffic_slices"] = slices_table(folder, "traffic_slices")
     return Section(plots, tables, "; ".join(brief))
-
-
-def _unmet(unmet: Mapping[str, Any]) -> Table:
-    columns = {
-        "about": "text", "asks": "count", "questions": "count", "why": "text", "such as": "lines",
-        "came instead": "lines", "nearest in the corpus": "lines",
-    }  # fmt: skip
-    rows = []
-    for one in unmet["largest"]:
-        why = "; ".join(f"{why} ({n})" for why, n in one["why"].items())
-        lines = ("\n".join(one[name]) for name in ("examples", "instead", "nearest"))
-        rows.append([one["words"], one["asks"], one["questions"], why, *lines])
-    return table(columns, rows, total=unmet["clusters"])
-
-
-def _windows(windows: Mapping[str, Any]) -> Table:
-    columns = {
-        "what": "text", "before": "share", "since": "share", "change": "interval",
-        "p, same questions": "text",
-    }  # fmt: skip
-    rows = []
-    for change in windows["changes"]:
-        same = change["same_questions"]
-        test = f"{same['p_value']:.4f} ({same['queries']:,})" if same else ""
-        shares = change["before"]["share"], change["after"]["share"]
-        rows.append([change["outcome"], *shares, [change["low"], change["high"]], test])
-    return table(columns, rows)
-
-
-def _over_time(folder: Path) -> Table:
-    rows = read_table(folder / "over_time.parquet").to_pylist()
-    columns = {
-        "from": "text", "days": "count", "asks": "count", "nothing came back": "share",
-        "bad feedback": "share", "superseded served": "share",
-    }  # fmt: skip
-    values = []
-    for row in rows[:MAX_ROWS]:
-        counts = ((row[name], row[f"{name}_of"]) for name in ("empty", "bad", "stale"))
-        shares = (bad / n if n else None for bad, n in counts)
-        values.append([row["begins"].date().isoformat(), row["days"], row["asks"], *shares])
-    return table(columns, values, total=len(rows))

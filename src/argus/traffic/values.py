@@ -138,20 +138,18 @@ def passages(
     if isinstance(value, Sequence):
         if all(isinstance(one, str) for one in value):
             return tuple(Passage("", None, one) if are_texts else Passage(one) for one in value)
-        value = [_with_number(one) for one in value]
+        items = []
+        for one in value:  # flat exports write scores as texts, JSON beyond floats
+            if isinstance(one, Mapping) and isinstance(score := one.get("score"), str | int):
+                one = {**one, "score": as_number(score)}
+            items.append(one)
+        value = items
     with suppress(RetrievalError):
         return tuple(Passage(id_, score, _text(one)) for id_, score, one in items_of(value, _ANY))
     if isinstance(value, Sequence) and all(map(_text, value)):  # objects without an id
         return tuple(Passage("", as_number(one.get("score")), _text(one)) for one in value)
     tally.remarks[NO_RESULTS] += 1
     return None
-
-
-def _with_number(item: Any) -> Any:
-    """Return a result whose score is a float: flat exports write it as text, JSON beyond floats."""
-    if isinstance(item, Mapping) and isinstance(score := item.get("score"), str | int):
-        return {**item, "score": as_number(score)}
-    return item
 
 
 def _text(item: Any) -> str:
