@@ -153,21 +153,18 @@ def check_outputs(outputs: Mapping[str, Writes], options: Mapping[str, Any]) -> 
                 other for other, value in options.items()
                 if other != name and str(file) in map(os.path.realpath, _texts(value))
             ]  # fmt: skip
+            beginning = b""
+            if note.marks:
+                with file.open("rb") as opened:
+                    beginning = opened.read(BEGINNING)
             if others:
                 got = f"{file} is what {_option(others[0])} names, too"
-            elif note.marks and not _has(file, note.marks):
+            elif beginning and not all(mark.encode() in beginning for mark in note.marks):
                 got = f"{file} is there, and is not what this option writes"
             else:
                 continue
             fix = "Name another file: what is there would be lost."
             raise InputError(got, expected="a place of its own", fix=fix, where=_option(name))
-
-
-def _has(file: Path, marks: tuple[str, ...]) -> bool:
-    """Return whether the beginning of a file has all marks. An empty file may be written."""
-    with file.open("rb") as opened:
-        beginning = opened.read(BEGINNING)
-    return not beginning or all(mark.encode() in beginning for mark in marks)
 
 
 def check_characters(options: Mapping[str, Any]) -> None:

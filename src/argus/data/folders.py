@@ -166,8 +166,16 @@ class ArtifactFolder:
 
     def write_json(self, name: str, value: Any) -> Path:
         """Write `value` as indented JSON, without secrets. Raises ValueError for NaN."""
+
+        def plain(value: Any) -> Any:
+            if hasattr(value, "tolist"):  # of numpy
+                return value.tolist()
+            if isinstance(value, Path):
+                return str(value)
+            raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+
         path = self.own(name)
-        text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
+        text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=plain)
         write_whole(path, without_known(text, LEAST_IN_FILES) + "\n")
         return path
 
@@ -316,11 +324,3 @@ def kb_file(path: Path) -> Path | None:
 
 def _section_hash(section: object) -> str:
     return hashlib.sha256(json.dumps(section, sort_keys=True).encode()).hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "tolist"):  # of numpy
-        return value.tolist()
-    if isinstance(value, Path):
-        return str(value)
-    raise TypeError(f"{type(value).__name__} cannot be written as JSON")

@@ -13,7 +13,7 @@ from typing import Any
 from argus.data.tables import read_table
 from argus.measures.significance import change_words, difference_words, ends_words, means_words
 from argus.measures.slices import slice_lines
-from argus.reports.section import Section, Table, slices_table, table
+from argus.reports.section import Section, slices_table, table
 from argus.retrievers.protocol import kept_note
 
 SLICES = "evaluation_slices"
@@ -116,10 +116,20 @@ def section(folder: Path, evaluation: Mapping[str, Any]) -> Section:
 
     means = [system["measures"] for system in systems]
     rows = [[measure, *cells(measure, means, comparison)] for measure in means[0]]
-    tables = {
-        "evaluation_measures": table({"measure": "text"} | compared, rows),
-        "evaluation_queries": _tabulate_queries(folder, evaluation),
-    }
+    tables = {"evaluation_measures": table({"measure": "text"} | compared, rows)}
+    suffixes = [" before", " after"] if comparison else [""]
+    queries = read_table(folder / "per_query.parquet").to_pylist()
+    queries = [row for row in queries if row["state"] == "measured"]
+    queries.sort(key=lambda row: (row[name + suffixes[-1]], row["query_id"]))
+    columns = {"query": "text", "relevant": "count", "shares a word with a title": "text"}
+    columns |= {(name + suffix).strip(): "share" for suffix in suffixes}
+    columns |= {("first relevant rank" + suffix).strip(): "count" for suffix in suffixes}
+    rows = []
+    for row in queries:
+        sharing = {True: "no", False: "yes", None: ""}[row["implicit"]]
+        values = [row[start + suffix] for start in (name, "rank") for suffix in suffixes]
+        rows.append([f"{row['text']} · {row['query_id']}", row["relevant"], sharing, *values])
+    tables["evaluation_queries"] = table(columns, rows)
     if evaluation["harmed"]:
         columns = {"query": "text", "before": "share", "after": "share", "difference": "text"}
         ranks = ("first relevant rank, before", "after (none: not in the run)")
@@ -163,20 +173,3 @@ def section(folder: Path, evaluation: Mapping[str, Any]) -> Section:
     if comparison:
         brief = f"{name} {difference_words(comparison[name])} on {measured:,} queries"
     return Section({}, tables, brief)
-
-
-def _tabulate_queries(folder: Path, evaluation: Mapping[str, Any]) -> Table:
-    name = evaluation["headline"]
-    ends = [" before", " after"] if evaluation["comparison"] else [""]
-    rows = read_table(folder / "per_query.parquet").to_pylist()
-    rows = [row for row in rows if row["state"] == "measured"]
-    rows.sort(key=lambda row: (row[name + ends[-1]], row["query_id"]))
-    columns = {"query": "text", "relevant": "count", "shares a word with a title": "text"}
-    columns |= {(name + end).strip(): "share" for end in ends}
-    columns |= {("first relevant rank" + end).strip(): "count" for end in ends}
-    shown = []
-    for row in rows:
-        sharing = {True: "no", False: "yes", None: ""}[row["implicit"]]
-        values = [row[start + end] for start in (name, "rank") for end in ends]
-        shown.append([f"{row['text']} · {row['query_id']}", row["relevant"], sharing, *values])
-    return table(columns, shown)

@@ -320,25 +320,17 @@ def _take(ptr, positions, documents, covered, size):  # type: ignore[no-untyped-
                 continue
             while 2 * (n_blocks + (end - start) // 64 + 2) > len(blocks):
                 blocks, masks = doubled(blocks, masks)
-            n_blocks += _cover(blocks, masks, start, end)
+            for block in range(start >> 6, ((end - 1) >> 6) + 1):
+                at = place(blocks, block)
+                if blocks[at] == -1:
+                    blocks[at] = block
+                    n_blocks += 1
+                masks[at] |= _bits(block, start, end)
             if latest[slot] != key:
                 latest[slot] = key
                 slots[n_places], places[n_places] = slot, key
                 n_places += 1
     return passages[:n_passages].copy(), slots[:n_places], places[:n_places]
-
-
-@numba.njit(nogil=True, cache=True)
-def _cover(blocks, masks, start, end):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """Cover positions. Return how many blocks are new."""
-    new = 0
-    for block in range(start >> 6, ((end - 1) >> 6) + 1):
-        at = place(blocks, block)
-        if blocks[at] == -1:
-            blocks[at] = block
-            new += 1
-        masks[at] |= _bits(block, start, end)
-    return new
 
 
 @numba.njit(nogil=True, cache=True)
@@ -428,7 +420,21 @@ def _read(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     for document in range(n_documents):
         text = tokens[ptr[document] : ptr[document + 1]]
         taken[: len(text)] = 0
-        _find(text, root, edges, children, key_of, first, following, places)
+        # Key i starts at places[m] for m = first[i], following[m], ... until -1. From the end of
+        # the passage, so that each key's starts ascend.
+        n_found = 0
+        for start in range(len(text) - 1, -1, -1):
+            node, at = root[text[start]], start + 1
+            while node:
+                key = key_of[node]
+                if key >= 0:
+                    places[n_found], following[n_found], first[key] = start, first[key], n_found
+                    n_found += 1
+                if at == len(text):
+                    break
+                edge = place(edges, np.int64(node) << 32 | text[at])
+                node = children[edge] if edges[edge] != -1 else 0
+                at += 1
         by_keys, n = _keys(
             document + 1, first, following, places, taken, latest, key_ptr, weights,
             types_ptr, types, penalty, record, matched, added, n,
@@ -481,29 +487,6 @@ def _keys(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
             matched[n], added[n] = key, part
             n += 1
     return total, n
-
-
-@numba.njit(nogil=True, cache=True)
-def _find(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    text, root, edges, children, key_of, first, following, places
-):
-    """Find all keys: key i starts at places[m] for m = first[i], following[m], ... until -1.
-
-    Read from the end of the passage, so that each key's starts ascend.
-    """
-    n = 0
-    for start in range(len(text) - 1, -1, -1):
-        node, at = root[text[start]], start + 1
-        while node:
-            key = key_of[node]
-            if key >= 0:
-                places[n], following[n], first[key] = start, first[key], n
-                n += 1
-            if at == len(text):
-                break
-            edge = place(edges, np.int64(node) << 32 | text[at])
-            node = children[edge] if edges[edge] != -1 else 0
-            at += 1
 
 
 _AT_ONCE = 512  # passages read in one go: bounds the memory for their tokens

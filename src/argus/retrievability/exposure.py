@@ -278,7 +278,7 @@ def headline(summary: Summary) -> Iterator[str]:
     levels = [(summary, "chunks " if parents else "", unit)]
     if parents is not None:
         levels.append((parents, "documents ", "documents, by any chunk"))
-    left_in = ", left in" if "retriever" in summary else ""
+    own_sentence = "a sentence of their own" + ", left in" * ("retriever" in summary)
     if "sample" in summary:
         sample = (parents or summary)["sample"]
         yield (
@@ -286,7 +286,15 @@ def headline(summary: Summary) -> Iterator[str]:
             "asked for in the whole corpus; 95% intervals say what holds for all"
         )
     for level, prefix, name in levels:
-        yield from _found(level, prefix, left_in)
+        for kind, by in (("title", "their title"), ("sentence", own_sentence)):
+            if not (found := level[kind])["probes"]:
+                continue
+            is_drawn = "sample" in level
+            interval = f"{found['low']:.1%} to {found['high']:.1%}; " if is_drawn else ""
+            yield (
+                f"{prefix}found by {by}, top {level['k']}: {found['success_at_k']:.1%} "
+                f"({interval}first: {found['success_at_1']:.1%}) of {found['probes']:,} probes"
+            )
         if "missed_low" in (sample := level.get("sample", {})):
             yield (
                 f"missed by every probe of their own: {sample['missed']:,} of {sample['asked']:,} "
@@ -313,19 +321,6 @@ def headline(summary: Summary) -> Iterator[str]:
         yield from slice_lines(slices)
     if facts := summary.get("retriever"):
         yield from _of_retriever(facts, summary)
-
-
-def _found(level: Summary, unit: str, left_in: str) -> Iterator[str]:
-    """Yield how often each kind of probe brings its document back."""
-    for kind, by in (("title", "their title"), ("sentence", f"a sentence of their own{left_in}")):
-        if (found := level[kind])["probes"]:
-            interval = ""
-            if "sample" in level:
-                interval = f"{found['low']:.1%} to {found['high']:.1%}; "
-            yield (
-                f"{unit}found by {by}, top {level['k']}: {found['success_at_k']:.1%} "
-                f"({interval}first: {found['success_at_1']:.1%}) of {found['probes']:,} probes"
-            )
 
 
 def _of_retriever(facts: Summary, summary: Summary) -> Iterator[str]:

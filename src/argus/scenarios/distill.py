@@ -251,32 +251,18 @@ def distill(
         "peak_memory_bytes": trained.peak_memory_bytes,
         "device_memory_bytes": trained.device_memory_bytes,
     }
-    note = _note(config, summary, base_hash)
-    adapter = save_adapter(model, folder.own(ADAPTER), note)
-    folder.write_table(LOSSES, pa.Table.from_pylist(trained.progress.steps))
-    folder.write_results(SECTION, summary, record.manifest(summary["examples"]))
-    return DistillResult(folder.path, adapter, summary)
-
-
-def _note(config: DistillConfig, summary: Mapping[str, Any], base_hash: str) -> dict[str, object]:
-    """Return distill.json: identity of an adapter, and of its base.
-
-    base: name of the model that it was trained on top of, and the hash of its weights.
-    trained_for: hashes of the schemas that it need not be told.
-    settings: settings of the training.
-    dtype: type of the numbers that were computed with.
-    stopped: why training ended.
-    evaluations: losses in validation, in their order.
-    best: the evaluation with the least loss.
-    """
     names = ("examples", "dtype", "steps", "stopped", "evaluations", "best")
-    return {
+    note = {  # see weights.read_note
         "argus": __version__,
         "base": {"name": config.base, "weights": base_hash},
         "trained_for": [schema_hash(ProfileAnswer)],
         "settings": config.training.described(),
         **{name: summary[name] for name in names},
     }
+    adapter = save_adapter(model, folder.own(ADAPTER), note)
+    folder.write_table(LOSSES, pa.Table.from_pylist(trained.progress.steps))
+    folder.write_results(SECTION, summary, record.manifest(summary["examples"]))
+    return DistillResult(folder.path, adapter, summary)
 
 
 @dataclass(frozen=True, slots=True)

@@ -331,7 +331,26 @@ class FailureRequest(Measured):
         are_published, tokenizer = bool(files), place.tokenizer
         config = FailureConfig(tokenizer=tokenizer, strict=tokenizer is not None)
         if not are_published:
-            files, index = _make_outputs(place)
+            from argus.generative import settings
+            from argus.generative.index.job import build_ngrams
+            from argus.generative.search import search_ngrams
+            from argus.generative.training.job import train_generative
+
+            corpus, home = place.stdlib, place.shared / "generative"  # all recipes share them
+            place.write_stdlib(corpus)
+            pseudo, index = corpus / "expansions.jsonl", home / "index"
+            build = settings.NgramBuildConfig(tokenizer="bpe:8000")
+            build_ngrams(corpus, out=index, config=build, pseudo_queries=pseudo)
+            training = settings.LearningConfig(max_minutes=place.minutes)
+            model = train_generative(
+                corpus, index=index, out=home / "train", pseudo_queries=pseudo,
+                config=settings.GenerativeTrainConfig(training=training),
+            ).model  # fmt: skip
+            files, scoring = [], settings.Scoring().for_model(scratch=False)
+            for mode in settings.Mode:
+                search = settings.NgramSearchConfig(model=model, mode=mode, k=100, scoring=scoring)
+                files.append(home / str(mode))
+                search_ngrams(index, corpus / "queries.jsonl", out=files[-1], config=search)
             config, qrels = FailureConfig(index=index), place.stdlib / "qrels" / "test.tsv"
         out = place.home / "failures"
         summary = analyse_failures(files, config=config, qrels=qrels, out=out).summary
@@ -363,36 +382,6 @@ def how_counted(place: Place) -> str:
         "Not counted as the thesis does, by words instead of its tokens: DATA/thesis/tokenizer"
         " (of GPT-2 or BART) is not here, so that digits differ where tokens are counted."
     )
-
-
-def _make_outputs(place: Place) -> tuple[list[Path], Path]:
-    """Build, train and search the standard library. Return the outputs and the index.
-
-    All recipes share them.
-    """
-    from argus.generative import settings
-    from argus.generative.index.job import build_ngrams
-    from argus.generative.search import search_ngrams
-    from argus.generative.settings import GenerativeTrainConfig, LearningConfig
-    from argus.generative.training.job import train_generative
-
-    corpus, home = place.stdlib, place.shared / "generative"
-    place.write_stdlib(corpus)
-    pseudo, index = corpus / "expansions.jsonl", home / "index"
-    config = settings.NgramBuildConfig(tokenizer="bpe:8000")
-    build_ngrams(corpus, out=index, config=config, pseudo_queries=pseudo)
-    model = train_generative(
-        corpus, index=index, out=home / "train", pseudo_queries=pseudo,
-        config=GenerativeTrainConfig(training=LearningConfig(max_minutes=place.minutes)),
-    ).model  # fmt: skip
-    folders = [home / str(mode) for mode in settings.Mode]
-    for mode, folder in zip(settings.Mode, folders, strict=True):
-        search = settings.NgramSearchConfig(
-            model=model, mode=mode, k=100,
-            scoring=settings.Scoring().for_model(scratch=False),
-        )  # fmt: skip
-        search_ngrams(index, corpus / "queries.jsonl", out=folder, config=search)
-    return folders, index
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -148,7 +148,11 @@ def audit_traffic(
             for one in reader:
                 key = b""
                 if isinstance(one, Exchange):
-                    key, one = reader.key(one.query), _with_ids(one, known)
+                    key, results = reader.key(one.query), one.results or ()
+                    if not all(passage.id for passage in results):  # a text tells whose it is
+                        ids = (p.id or known.by_text.get(p.text.strip(), "") for p in results)
+                        named = (replace(p, id=id_) for p, id_ in zip(results, ids, strict=True))
+                        one = replace(one, results=tuple(named))
                 book.add(one, key)
             unknown = book.join()
         drawn = questions.draw_questions(book, config.sample, config.k)
@@ -187,15 +191,6 @@ def audit_traffic(
     folder.write_results("traffic", summary, record.manifest(totals))
     report = write_report(folder.path)
     return TrafficResult(folder.path, report, summary, tables["documents"], tables["unmet"])
-
-
-def _with_ids(one: Exchange, known: Known) -> Exchange:
-    """Give passages without an id that of the document of their text."""
-    if not one.results or all(passage.id for passage in one.results):
-        return one
-    ids = (passage.id or known.by_text.get(passage.text.strip(), "") for passage in one.results)
-    results = (replace(passage, id=id_) for passage, id_ in zip(one.results, ids, strict=True))
-    return replace(one, results=tuple(results))
 
 
 def _measure(

@@ -82,8 +82,15 @@ def open_outputs(
         stem, home = file.name.split(".")[0], file.resolve().parent.name
         output = Output(home if stem.lower() in _PLAIN_NAMES and home else stem, file)
         outputs.append(output)
-        if not _is_run(file):
-            output.settings, output.border = _search_of(file)
+        is_run = suffix_of(file) not in (".json", ".jsonl", ".ndjson")
+        if suffix_of(file) == ".json":
+            with file.open("rb") as opened:  # a file that is written on one line is long
+                is_run = opened.read(64).lstrip()[:1] == b"{"
+        if not is_run:
+            answers = file.with_name(ANSWERS)
+            if file.name == DPR and answers.is_file():
+                header = parse_json(next(json_items(answers)))
+                output.settings, output.border = header["settings"], header["border"]
             continue
         if corpus is None or queries is None:
             raise InputError(
@@ -99,23 +106,6 @@ def open_outputs(
         for number, output in enumerate(outputs, start=1):
             output.name = f"{output.name} ({number})"
     return outputs
-
-
-def _is_run(file: Path) -> bool:
-    """Return whether a file is a TREC run, or a JSON object as runs are."""
-    if suffix_of(file) != ".json":
-        return suffix_of(file) not in (".jsonl", ".ndjson")
-    with file.open("rb") as opened:  # a file that is written on one line is long
-        return opened.read(64).lstrip()[:1] == b"{"
-
-
-def _search_of(file: Path) -> tuple[Mapping[str, object], str | None]:
-    """Return the settings and the border of the search whose answers stand beside a file."""
-    answers = file.with_name(ANSWERS)
-    if file.name != DPR or not answers.is_file():
-        return {}, None
-    header = parse_json(next(json_items(answers)))
-    return header["settings"], header["border"]
 
 
 def _run_records(

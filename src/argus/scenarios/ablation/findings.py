@@ -23,7 +23,7 @@ from argus.measures.measures import coverage_words, cutoff, measure_name, parse_
 from argus.measures.significance import change_words, ends_words
 from argus.measures.slices import Slicing
 from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
-from argus.reports.section import Section, Table, table
+from argus.reports.section import Section, table
 from argus.scenarios.ablation.grid import best_cell, split, usual_cell
 from argus.scenarios.config import Cell, GridConfig
 from argus.scenarios.expansions import Baseline
@@ -338,7 +338,20 @@ def section(folder: Path, summary: Mapping[str, Any]) -> Section:
         ]
         tables["ablation_whole_gaps"] = table({"scenarios": "text"} | _DIFFERENCE, gaps)
     if rows := summary.get("types"):
-        tables["ablation_types_whole"] = _types(rows)
+        columns = headings(
+            "type: text; documents: count; questions: count; alone: share; usual: share; "
+            "difference: text; 95% interval: text; best on these: text"
+        )
+        cells = []
+        for row in rows:
+            found: list[Any] = [None, "", "no question", ""]
+            if (change := row["usual"]) is not None:
+                best = max(row["grid"], key=lambda cell: cell["mean"])
+                difference, _, ends, *_ = _difference(change)
+                found = [change["mean_after"], difference, ends, _cell(best)]
+            name = f"{row['field']} = {row['type']}"
+            cells.append([name, row["documents"], row["questions"], row["alone"], *found])
+        tables["ablation_types_whole"] = table(columns, cells)
     (change,) = (row["comparison"] for row in _cells_of(whole) if _is(row, usual))
     brief = (
         f"{_cell(usual)}: {measure} {change['mean_before']:.3f} → "
@@ -410,21 +423,3 @@ def _heat_map(corpus: Mapping[str, Any], measure: str) -> Figure:
     figure["layout"]["yaxis"] |= {"type": "category", "autorange": "reversed", "showgrid": False}
     figure["layout"] |= {"height": 120 + 44 * len(components)}
     return figure
-
-
-def _types(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return a row per type: its questions, the usual cell, and its best cell."""
-    columns = headings(
-        "type: text; documents: count; questions: count; alone: share; usual: share; "
-        "difference: text; 95% interval: text; best on these: text"
-    )
-    cells = []
-    for row in rows:
-        found: list[Any] = [None, "", "no question", ""]
-        if (change := row["usual"]) is not None:
-            best = max(row["grid"], key=lambda cell: cell["mean"])
-            difference, _, ends, *_ = _difference(change)
-            found = [change["mean_after"], difference, ends, _cell(best)]
-        name = f"{row['field']} = {row['type']}"
-        cells.append([name, row["documents"], row["questions"], row["alone"], *found])
-    return table(columns, cells)

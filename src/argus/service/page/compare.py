@@ -69,7 +69,17 @@ def compare(
         if q.strip():
             values["answers"] = _side_by_side(q, (one, two), k, warm)
         values["job"] = _job((one, two), home, place)
-        values["command"] = _command((one, two), place, place.results_in(path))
+        known, words = place.results_in(path), list[str]()
+        for system in (one, two):
+            if system.spec is not None:
+                words += ["--index", str(system.spec)]
+            else:
+                words += ["--retriever", without_secrets(system.beside or str(place.searches))]
+        if "--retriever" in words:
+            words += ["--corpus", known.corpus, *known.options_of("evaluate")]
+        if "--retriever" in words or known.queries != QUERIES:
+            words += ["--queries", known.queries]
+        values["command"] = command("evaluate", *words, "--out", "comparison/")
     if page.is_part:
         return page.part("compare_answers.html.j2", **values)
     return page.render("compare.html.j2", offered=offered, gains=_gains(home), **values)
@@ -158,21 +168,6 @@ def _job(both: Sequence[System], home: Path, place: Workplace) -> Values | None:
     options = {"out": str(home / HOME), "fresh": True, "compare": True,
                "index": [str(spec) for spec in specs], "hybrid": hybrids}  # fmt: skip
     return {"command": "evaluate", "options": options}
-
-
-def _command(both: tuple[System, System], place: Workplace, known: Results) -> str:
-    """Return the command that compares two systems, as it would be typed."""
-    words: list[str] = []
-    for system in both:
-        if system.spec is not None:
-            words += ["--index", str(system.spec)]
-        else:
-            words += ["--retriever", without_secrets(system.beside or str(place.searches))]
-    if "--retriever" in words:
-        words += ["--corpus", known.corpus, *known.options_of("evaluate")]
-    if "--retriever" in words or known.queries != QUERIES:
-        words += ["--queries", known.queries]
-    return command("evaluate", *words, "--out", "comparison/")
 
 
 def _gains(home: Path) -> Values | None:
