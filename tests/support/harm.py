@@ -24,7 +24,7 @@ def made(**changes):
     return Benchmark("made", records, changes.get("questions", questions), edges)
 
 
-PART = r"--- {name} START (\w+) ---\n(.*?)\n--- {name} END \1 ---"
+PART = r"-+ {name} START (\w+) -+\n(.*?)\n-+ {name} END \1 -+"
 
 
 def parts(prompt, name):

@@ -7,13 +7,13 @@ that name. The command line makes an option of each field.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 from argus.errors import InputError
-from argus.llm.config import ChatConfig, LocalConfig
+from argus.jobs.options import Models
 from argus.settings import Doc, Ge, Le, Option, Seed, check_settings
 
 ANCHORS = 20  # retrieved documents that are looked at (CAR section 5: "the initial top-20")
@@ -33,7 +33,6 @@ OtherQueries = Annotated[
     Doc("Another file of questions in the benchmark's folder."),
     Option(("--queries",)),
 ]
-AnyModel = ChatConfig | LocalConfig
 Share = Annotated[float, Ge(0), Le(1)]
 
 
@@ -122,8 +121,8 @@ class ScoreConfig(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HarmConfig(Settings):
-    """Contexts to compare, the model that answers, and the judge. None judges by the model.
+class HarmConfig(Models, Settings):
+    """Contexts to compare, the model that answers, and the judge.
 
     seed: of a benchmark that is made.
 
@@ -140,9 +139,3 @@ class HarmConfig(Settings):
     max_chars: Annotated[int, Ge(1_000)] = 24_000
     first: Annotated[int | None, Ge(1)] = None
     seed: Seed = 0
-    model: AnyModel | None = None
-    judge: AnyModel | None = None
-
-    def by(self, model: AnyModel, judge: AnyModel | None) -> HarmConfig:
-        """Return these settings with a model that answers and one that judges."""
-        return replace(self, model=model, judge=judge)

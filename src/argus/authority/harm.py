@@ -9,8 +9,8 @@ hold a hash of them, so that the model can tell them from instructions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -21,21 +21,19 @@ from argus.authority.benchmarks.collection import Question
 from argus.authority.benchmarks.judging import share
 from argus.authority.benchmarks.makers import open_benchmark
 from argus.authority.benchmarks.systems import Bench, System, choose
-from argus.authority.config import AnyModel, HarmConfig, NamedBenchmark, OtherQueries
+from argus.authority.config import HarmConfig, NamedBenchmark, OtherQueries
 from argus.data.folders import ArtifactFolder
-from argus.data.provenance import content_hash
 from argus.data.tables import read_table
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL
 from argus.encoders.config import NONE
-from argus.errors import ArgusError, InputError
+from argus.errors import InputError
 from argus.jobs import options as o
-from argus.jobs.recorded_model import RecordedModel
+from argus.jobs.answers import Case, RecordedModel, Verdict, ask_and_judge, marked
 from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, open_encoder
-from argus.llm import ChatConfig, Ledger, Prompt, State, open_model
+from argus.llm import Ledger, Prompt
 from argus.llm.config import with_models
-from argus.llm.model import without_thoughts
 from argus.reports import write_report
 from argus.reports.section import MAX_ROWS, Section, table
 from argus.settings import Options
@@ -67,56 +65,39 @@ class Judgement(BaseModel):
     reason: str
     verdict: Literal["correct", "wrong", "uncertain"]
 
+    def read(self) -> Verdict:
+        """Return it as a verdict."""
+        return Verdict(self.verdict, self.reason)
+
 
 # Share -> its heading on the page.
 VERDICTS = {"correct": "correct", "wrong": "confidently wrong", "uncertain": "uncertain"}
 SHARES = VERDICTS | {"controlling_hit": "controlling document shown"}
 
 
-def _prompt(parts: Mapping[str, str], task: str, system: str) -> Prompt:
-    mark = content_hash(*parts.values(), size=8).hex()
-    texts = (
-        f"--- {name} START {mark} ---\n{text}\n--- {name} END {mark} ---"
-        for name, text in parts.items()
-    )
-    return Prompt("\n\n".join([*texts, task]), system=system, max_tokens=MAX_TOKENS)
-
-
-@dataclass
-class Case:
-    """One question in one arm, its answer and the verdict on it.
-
-    documents: ids, in the order in which they are shown. holds_gold: whether a controlling document
-    is among them. verdict: correct, wrong or uncertain. "" where it failed, and reason says why.
-    """
-
-    arm: str
-    question: Question
-    documents: tuple[str, ...]
-    holds_gold: bool
-    reason: str = ""
-    answer: str = ""
-    verdict: str = ""
-
-
 def _make_cases(
     questions: Sequence[Question], systems: Sequence[System], bench: Bench
-) -> list[Case]:
+) -> list[Case[Question]]:
     """Return every question in every arm: superseded, controlling, and each system.
 
     A question that is about nothing superseded has no superseded arm.
     """
     outcomes = {system.name: system.run(bench) for system in systems}
-    made = []
+    cases = []
     for q in questions:
         if older := tuple(id_ for id_ in q.anchor if id_ not in q.gold):
-            made.append(Case(SUPERSEDED, q, older, False))
-        made.append(Case(CONTROLLING, q, q.gold, True))
+            cases.append(Case(q, SUPERSEDED, older))
+        cases.append(Case(q, CONTROLLING, q.gold))
         for system, of in outcomes.items():
-            ids = of[q.id].documents
-            why = of[q.id].failure or ("" if ids else "nothing was retrieved")
-            made.append(Case(system, q, ids, not {*q.gold, *q.equivalent}.isdisjoint(ids), why))
-    return made
+            case = Case(q, system, of[q.id].documents)
+            if of[q.id].failure or not case.documents:
+                case.fail("retrieval", Verdict(None, of[q.id].failure or "nothing was retrieved"))
+            cases.append(case)
+    return cases
+
+
+def _controlling_shown(case: Case[Question]) -> bool:
+    return not {*case.question.gold, *case.question.equivalent}.isdisjoint(case.documents)
 
 
 @dataclass(frozen=True, repr=False)
@@ -143,7 +124,20 @@ class HarmResult(Result):
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        return headline(self.summary)
+        yield (
+            f"{self.summary['benchmark']}: {self.summary['questions']:,} questions, answered by "
+            f"{self.summary['model']}, judged by {self.summary['judge']}"
+        )
+        for arm in self.summary["arms"]:
+            parts = [
+                f"{heading} {of['value']:.1%} ({of['low']:.1%} to {of['high']:.1%})"
+                for name, heading in VERDICTS.items()
+                if (of := arm[name]) is not None
+            ]
+            parts = parts or ["nothing judged"]
+            parts.append(f"controlling document shown {arm['controlling_hit']['value']:.1%}")
+            parts += [f"{arm['failed']:,} failed"] if arm["failed"] else []
+            yield f"{arm['arm']}: {', '.join(parts)}"
 
 
 @one_writer
@@ -176,11 +170,7 @@ def measure_harm(
         raise InputError(f"{config.ask!r}", expected=expected, fix=fix, where="--ask")
     made, files = open_benchmark(benchmark, queries, seed=config.seed)
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    assert config.model is not None, "`HarmConfig.by` gives it"
-    models = {"model": config.model.identity, "judge": (config.judge or config.model).identity}
-    names = ("k", "systems", "ask", "max_chars", "first", "seed")  # no secret, no pace, no budget
-    settings = {name: getattr(config, name) for name in names}
-    record = Record(JOB, settings | models | {"benchmark": made.name}, files)
+    record = Record(JOB, config.described() | {"benchmark": made.name}, files)
     k, questions, systems = config.k, made.questions[: config.first], list[System]()
     if config.systems:
         systems = choose(config.systems, made, encoder=encoder is not None)
@@ -195,22 +185,16 @@ def measure_harm(
             cases = _make_cases(questions, systems, bench)
     texts = {r.id: r.document.content for r in made.records}
     with Ledger(folder / "answers.sqlite") as ledger:
-        answering, judging = _ask(cases, texts, config, config.model, ledger, record)
-    if not any(case.verdict for case in cases):
-        first = next((case.reason for case in cases if case.reason), "no reason is known")
-        raise ArgusError(
-            f"No answer could be judged. The first reason: {first.rstrip('. ')}. Answers so far "
-            "are kept: run the same command again, it asks only the rest."
-        )
+        answering, judging = _ask(cases, texts, config, ledger, record)
     arms: list[dict[str, Any]] = []
     for arm in dict.fromkeys(case.arm for case in cases):
         own = [case for case in cases if case.arm == arm]
         judged = [case for case in own if case.verdict]
-        reasons = Counter(case.reason for case in own if not case.verdict)
+        reasons = Counter(case.reason for case in own if case.reason)
         arms.append({
             "arm": arm, "questions": len(own), "failed": len(own) - len(judged),
             "reasons": dict(reasons.most_common()),
-            "controlling_hit": share(case.holds_gold for case in own),
+            "controlling_hit": share(map(_controlling_shown, own)),
             **{name: share(case.verdict == name for case in judged) for name in VERDICTS},
         })  # fmt: skip
     summary = {
@@ -218,17 +202,15 @@ def measure_harm(
         "questions": len(questions), "arms": arms,
         "answering": answering.summary(), "judging": judging.summary(),
     }  # fmt: skip
-    columns: dict[str, tuple[pa.DataType, Iterable[object]]] = {
-        "arm": (pa.string(), (c.arm for c in cases)),
-        "question_id": (pa.string(), (c.question.id for c in cases)),
-        "question": (pa.string(), (c.question.text for c in cases)),
-        "documents": (pa.string(), ("; ".join(c.documents) for c in cases)),
-        "controlling_shown": (pa.bool_(), (c.holds_gold for c in cases)),
-        "answer": (pa.string(), (c.answer for c in cases)),
-        "verdict": (pa.string(), (c.verdict or None for c in cases)),
-        "reason": (pa.string(), (c.reason for c in cases)),
-    }
-    found = pa.table({name: pa.array(list(of), kind) for name, (kind, of) in columns.items()})
+    found = pa.Table.from_pylist([
+        {
+            "arm": case.arm, "question_id": case.question.id, "question": case.question.text,
+            "documents": "; ".join(case.documents), "controlling_shown": _controlling_shown(case),
+            "answer": case.answer, "verdict": case.verdict,
+            "reason": case.judgement or case.reason,
+        }
+        for case in cases
+    ])  # fmt: skip
     folder.write_table(TABLE, found, csv=True)
     counts = {"questions": len(questions), "arms": len(arms)}
     folder.write_results(JOB, summary, record.manifest(counts))
@@ -236,10 +218,9 @@ def measure_harm(
 
 
 def _ask(
-    cases: Sequence[Case],
+    cases: Sequence[Case[Question]],
     texts: Mapping[str, str],
     config: HarmConfig,
-    model: AnyModel,
     ledger: Ledger,
     record: Record,
 ) -> tuple[RecordedModel, RecordedModel]:
@@ -249,59 +230,22 @@ def _ask(
         room = max(1, max_chars // max(1, len(ids)))  # shared alike
         return {f"{name} {i}": texts[id_][:room] for i, id_ in enumerate(ids, 1)}
 
-    answering = RecordedModel(open_model(model, ledger))
-    able = [case for case in cases if not case.reason]
-    with record.timed("answering"):
-        prompts = []
-        for case in able:
-            task = f"Question: {config.ask.replace('{question}', case.question.text)}"
-            documents = shown("DOCUMENT", case.documents, config.max_chars)
-            prompts.append(_prompt(documents, task, ANSWER_RULES))
-        for case, outcome in zip(able, answering.complete(prompts), strict=True):
-            case.reason = outcome.reason
-            if outcome.state is State.OK and outcome.value is not None:
-                case.answer = without_thoughts(outcome.value).strip()
-                case.reason = "" if case.answer else "the answer holds thoughts alone"
-    judge = config.judge or model
-    if isinstance(judge, ChatConfig) and isinstance(model, ChatConfig):  # one budget for both
-        spent, budget, tokens = answering.inner.spent, model.budget, model.max_total_tokens
-        left = None if tokens is None else max(0, tokens - spent.tokens_in - spent.tokens_out)
-        money = None if budget is None else max(0.0, budget - (spent.cost or 0.0))
-        judge = replace(judge, budget=money, max_total_tokens=left)
-    judging, half = RecordedModel(open_model(judge, ledger)), config.max_chars // 2
-    answered = [case for case in cases if case.answer]
-    prompts = []
-    for case in answered:
-        older = [i for i in case.question.anchor if i not in case.question.gold]
-        parts = {"QUESTION": case.question.text}
-        parts |= shown("HOLDS NOW", case.question.gold, half) | shown("SUPERSEDED", older, half)
-        prompts.append(_prompt(parts | {"ANSWER": case.answer}, CLASSES, JUDGE_RULES))
-    with record.timed("judging"):
-        verdicts = judging.complete(prompts, schema=Judgement)
-        for case, verdict in zip(answered, verdicts, strict=True):
-            if verdict.state is State.OK and verdict.value is not None:
-                case.verdict, case.reason = verdict.value.verdict, verdict.value.reason
-            else:
-                case.reason = f"judging: {verdict.reason}"
-    return answering, judging
+    def question(case: Case[Question]) -> Prompt:
+        documents = marked(shown("DOCUMENT", case.documents, config.max_chars))
+        task = f"Question: {config.ask.replace('{question}', case.question.text)}"
+        return Prompt(f"{documents}\n\n{task}", system=ANSWER_RULES, max_tokens=MAX_TOKENS)
 
+    def judgement(case: Case[Question]) -> Prompt:
+        of, half = case.question, config.max_chars // 2
+        older = [id_ for id_ in of.anchor if id_ not in of.gold]
+        documents = shown("HOLDS NOW", of.gold, half) | shown("SUPERSEDED", older, half)
+        parts = marked({"QUESTION": of.text, **documents, "ANSWER": case.answer})
+        return Prompt(f"{parts}\n\n{CLASSES}", system=JUDGE_RULES, max_tokens=MAX_TOKENS)
 
-def headline(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the figures in words."""
-    yield (
-        f"{summary['benchmark']}: {summary['questions']:,} questions, answered by "
-        f"{summary['model']}, judged by {summary['judge']}"
-    )
-    for arm in summary["arms"]:
-        parts = [
-            f"{heading} {of['value']:.1%} ({of['low']:.1%} to {of['high']:.1%})"
-            for name, heading in VERDICTS.items()
-            if (of := arm[name]) is not None
-        ]
-        hit = arm["controlling_hit"]
-        context = "" if hit is None else f", controlling document shown {hit['value']:.1%}"
-        failed = f", {arm['failed']:,} failed" if arm["failed"] else ""
-        yield f"{arm['arm']}: {', '.join(parts) or 'nothing judged'}{context}{failed}"
+    return ask_and_judge(
+        cases, config, ledger, record,
+        question=question, judgement=judgement, read=Judgement.read, schema=Judgement,
+    )  # fmt: skip
 
 
 def section(folder: Path, harm: Mapping[str, Any]) -> Section:

@@ -8,6 +8,7 @@ of one capability stand in its own config.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,9 +18,12 @@ from argus.data.types import Qrels as AnyQrels
 from argus.data.types import Query
 from argus.encoders.config import EncoderConfig
 from argus.engine import EngineConfig
+from argus.llm.config import AnyModel
 from argus.settings import ALONE, CORPUS, INDEX, OUTPUT, Doc, Ge, Option, Options
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from argus.encoders.protocol import Encoder as AnyEncoder
     from argus.engine import Engine as AnyEngine
 else:  # which load NumPy, and are nothing that a command line could give
@@ -90,3 +94,36 @@ NeedProfiles = Annotated[
 ]
 Estimate = Annotated[bool, Doc("Only say what would be asked and what it would cost."), ALONE]
 AsJson = Annotated[bool, Doc("Print the summary as JSON."), Option(("--json",))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Models:
+    """The model that answers, and the judge of its answers: None for the same model.
+
+    The budget of the model is that of answers and judgements together.
+    """
+
+    model: AnyModel | None = None
+    judge: AnyModel | None = None
+
+    def by(self, model: AnyModel, judge: AnyModel | None) -> Self:
+        """Return these settings with a model that answers and one that judges."""
+        return replace(self, model=model, judge=judge)
+
+    @property
+    def answering(self) -> AnyModel:
+        """The model that answers."""
+        assert self.model is not None, "`by` gives it"
+        return self.model
+
+    @property
+    def judging(self) -> AnyModel:
+        """The model that judges."""
+        return self.judge or self.answering
+
+    def described(self) -> dict[str, object]:
+        """Return the settings that change the outcome. No secret, no pace, no budget."""
+        return vars(self) | {
+            name: {"model": of.identity, "temperature": of.temperature, "extra": dict(of.extra)}
+            for name, of in (("model", self.answering), ("judge", self.judging))
+        }

@@ -25,7 +25,7 @@ from argus.encoders.store import store_of
 from argus.evaluation.judged import JudgedQueries
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import BEFORE
-from argus.jobs.recorded_model import spent
+from argus.jobs.answers import spent
 from argus.remedies.diagnosis import Risk
 from argus.remedies.remedy_result import RemedyResult, evaluate_remedy
 from argus.remedies.repair import Applied

@@ -29,7 +29,7 @@ from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
 from argus.engine import open_given
 from argus.errors import InputError
 from argus.jobs import options as o
-from argus.jobs.recorded_model import RecordedModel, require_answers
+from argus.jobs.answers import RecordedModel, require_answers, why_none
 from argus.knowledge.names import without_parenthesis
 from argus.llm import State as Answered
 from argus.llm.config import with_models
@@ -263,8 +263,7 @@ def synthesize_with_model(
         if outcome.state is Answered.OK and outcome.value is not None:
             yield offer.judge(outcome.value, source, "the model inserted nothing")
         else:
-            prefix = "not asked: " if outcome.state is Answered.NOT_ASKED else ""
-            yield offer.end(State.FAILED, f"{prefix}{outcome.reason}", source)
+            yield offer.end(State.FAILED, why_none(outcome), source)
 
 
 def synthesize_from_descriptions(

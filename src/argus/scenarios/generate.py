@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from argus.data.types import Document
+from argus.jobs.answers import why_none
 from argus.llm import LanguageModel, Prompt
 from argus.llm import State as PromptState
 from argus.scenarios.config import ProfileSettings, Role
@@ -27,7 +28,6 @@ TEACHER, STUDENT = (
 )
 
 NO_TEXT = "the document has no text"
-NOT_ASKED = "not asked: "
 
 
 def scenario_prompt(text: str, settings: ProfileSettings) -> Prompt:
@@ -63,8 +63,6 @@ def generate(
         outcome = next(outcomes)
         source = json.dumps({"model": name, "prompt": outcome.prompt.key}, ensure_ascii=False)
         if outcome.state is not PromptState.OK or outcome.value is None:
-            unasked = NOT_ASKED if outcome.state is PromptState.NOT_ASKED else ""
-            reason = f"{unasked}{outcome.reason}"
-            yield Profiled(document.id, ProfileState.FAILED, None, reason, source)
+            yield Profiled(document.id, ProfileState.FAILED, None, why_none(outcome), source)
         else:
             yield from_answer(document.id, outcome.value, source=source)

@@ -22,7 +22,7 @@ from argus.data.types import Document
 from argus.data.writing import one_writer
 from argus.errors import ArgusError
 from argus.jobs import options as o
-from argus.jobs.recorded_model import RecordedModel, require_answers, spent
+from argus.jobs.answers import RecordedModel, require_answers, spent
 from argus.jobs.result import Result
 from argus.jobs.workspace import (
     NO_ENCODER,

@@ -21,14 +21,13 @@ from argus.corpora.opening import open_corpus
 from argus.data import tables
 from argus.data.fields import FieldNames
 from argus.data.folders import SUMMARY, ArtifactFolder
-from argus.data.provenance import content_hash
 from argus.data.reading import WRITTEN, reading
 from argus.data.runs import read_run
 from argus.data.types import Run
 from argus.data.writing import one_writer
 from argus.errors import InputError
 from argus.jobs import options as o
-from argus.jobs.recorded_model import RecordedModel, require_answers
+from argus.jobs.answers import RecordedModel, marked, require_answers
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, require_some
 from argus.llm import LanguageModel, Ledger, Prompt, State, open_model
@@ -225,20 +224,13 @@ class Judgement(BaseModel):
 def _ask(
     model: LanguageModel, rows: Sequence[ToGrade]
 ) -> tuple[dict[Pair, tuple[str, int]], dict[Pair, str]]:
-    """Ask a model for grades. Return model and grade, and why other documents have none.
-
-    The marks around both texts hold a hash of them, which neither can hold.
-    """
+    """Ask a model for grades. Return model and grade, and why other documents have none."""
     failed = {row.pair: "not in the corpus" for row in rows if row.text is None}
     grades: dict[Pair, tuple[str, int]] = {}
     asked = [row for row in rows if row.text is not None]
-    prompts, line = [], "-" * 10
+    prompts = []
     for row in asked:
-        mark = content_hash(row.question, row.text or "", size=8).hex()
-        shown = "\n\n".join(
-            f"{line} {name} START {mark} {line}\n{part}\n{line} {name} END {mark} {line}"
-            for name, part in (("QUESTION", row.question), ("DOCUMENT", row.text))
-        )
+        shown = marked({"QUESTION": row.question, "DOCUMENT": row.text or ""})
         question = f"{shown}\n\nHow far does the document answer the question?\n{SCALE}"
         prompts.append(Prompt(question, system=RULES, max_tokens=MAX_TOKENS))
     outcomes = model.complete(prompts, schema=Judgement)

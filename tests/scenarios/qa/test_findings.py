@@ -4,24 +4,17 @@ import numpy as np
 import pytest
 
 from argus.data.types import State
+from argus.jobs.answers import Failure
 from argus.measures.significance import bootstrap_interval
-from argus.scenarios.qa.judge import (
-    Arm,
-    Case,
-    Failure,
-    Question,
-    arm_summaries,
-    comparisons,
-    mean_score,
-)
+from argus.scenarios.qa.judge import Arm, Case, Question, arm_summaries, comparisons, mean_score
 
 
 def judged(arm, scores):
     """One question per score; None failed."""
     failed = {"state": State.FAILED, "stage": "judgement", "failure": Failure.UNPARSABLE}
-    cases = (Case(Question(f"q{i}", "Why?", "Because."), arm, "context") for i in range(9))
+    cases = (Case(Question(f"q{i}", "Why?", "Because."), arm, context="context") for i in range(9))
     return [
-        replace(case, answer="answer", score=score, **({} if score is not None else failed))
+        replace(case, answer="answer", verdict=score, **({} if score is not None else failed))
         for case, score in zip(cases, scores, strict=False)
     ]
 

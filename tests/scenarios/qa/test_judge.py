@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.scenarios.qa.judge import Failure, read_judgement
+from argus.jobs.answers import Failure
+from argus.scenarios.qa.judge import read_judgement
 
 
 @pytest.mark.parametrize(
@@ -29,7 +30,7 @@ from argus.scenarios.qa.judge import Failure, read_judgement
 )
 def test_a_score_is_read_however_it_is_written(text, score):
     vote = read_judgement(text)
-    assert (vote.score, vote.failure) == (score, None)
+    assert (vote.value, vote.failure) == (score, None)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def test_a_score_is_read_however_it_is_written(text, score):
 )
 def test_what_leaves_doubt_is_no_score_and_no_zero(text, said):
     vote = read_judgement(text)
-    assert (vote.score, vote.failure) == (None, Failure.UNPARSABLE)
+    assert (vote.value, vote.failure) == (None, Failure.UNPARSABLE)
     assert said in vote.reason
 
 
@@ -69,9 +70,9 @@ def test_a_judge_that_refuses_in_words_is_told_apart(text):
 @given(st.text(max_size=300))
 def test_nothing_that_a_model_writes_raises(text):
     vote = read_judgement(text)
-    assert (vote.score is None) == (vote.failure is not None)
-    assert vote.score is None or 0 <= vote.score <= 100
+    assert (vote.value is None) == (vote.failure is not None)
+    assert vote.value is None or 0 <= vote.value <= 100
 
 
 def test_a_long_rule_of_dashes_takes_no_time():
-    assert read_judgement("-\n" * 100_000 + "SCORE: 60").score == 60
+    assert read_judgement("-\n" * 100_000 + "SCORE: 60").value == 60

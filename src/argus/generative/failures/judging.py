@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from argus.errors import ArgusError
 from argus.generative.failures.reading import Case, holds_any, words
-from argus.jobs.recorded_model import Answers, RecordedModel
+from argus.jobs.answers import RecordedModel
 from argus.llm import (
     ChatConfig,
     Estimate,
@@ -165,7 +165,7 @@ def judge_passages(
     """
     passages = [(system, c) for system, of_system in candidates.items() for c in of_system]
     outcomes: list[Outcome[Judgement]] = []
-    spent: Answers | None = None
+    spent: dict[str, Any] | None = None
     if passages:
         with Ledger(Path(ledger)) as opened:
             model = RecordedModel(open_model(config, opened))

@@ -339,7 +339,7 @@ def cases(
             if block.text:
                 documents = tuple(ids[: len(ids) - len(block.left_out)])
                 cut = len(block.cut) + len(block.left_out)
-                yield Case(question, arm, block.text, documents, cut)
+                yield Case(question, arm, documents, context=block.text, cut=cut)
                 continue
             if ids:
                 state, why = State.FAILED, f"no document fits into {max_chars:,} characters"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -22,16 +21,15 @@ from argus.data.types import Qrels, Query, State
 from argus.data.writing import one_writer
 from argus.devices import Device
 from argus.encoders import Encoder, EncoderConfig
-from argus.errors import ArgusError
 from argus.indexes.blend import Weight
 from argus.indexes.header import parse_index_spec
 from argus.indexes.retriever import IndexRetriever, open_retriever
 from argus.indexes.snapshot import Snapshot
 from argus.jobs import options as o
-from argus.jobs.recorded_model import RecordedModel
+from argus.jobs.answers import ask_and_judge
 from argus.jobs.result import Result
-from argus.jobs.workspace import Record, check_folder
-from argus.llm import ChatConfig, Estimate, Ledger, LedgerModel, LocalConfig, estimate, open_model
+from argus.jobs.workspace import Record
+from argus.llm import Estimate, Ledger, estimate
 from argus.llm import State as PromptState
 from argus.llm.config import with_models
 from argus.llm.ledger import ledger_to_read
@@ -55,14 +53,13 @@ from argus.scenarios.qa.cases import (
 from argus.scenarios.qa.judge import (
     Arm,
     Case,
-    answer_cases,
-    answer_prompts,
+    answer_prompt,
     arm_summaries,
     comparisons,
-    judge_answers,
-    judge_prompts,
+    judge_prompt,
+    read_judgement,
 )
-from argus.scenarios.tables import headings, schema
+from argus.scenarios.tables import headings
 from argus.settings import INDEX, Ge, Option, Options, Seed, check_settings
 
 JOB = "scenarios_qa"
@@ -86,28 +83,11 @@ _DIFFERENCES = (
     "p: text; better: count; worse: count; the same: count"
 )
 _ANSWERS = "question: text; context: text; score: count; answer, or why there is none: text"
-AnyConfig = ChatConfig | LocalConfig
-# One row per question and arm, in the order in which they were asked.
-#
-# stage: where it failed: retrieval, answer or judgement. Empty where it did not.
-# failure: kind of failure. Empty without one.
-# score: the judge's, from 0 to 100.
-# judgement: its reason.
-# answer: answer of the model.
-# reference: answer of the benchmark.
-# documents: ids in the order in which they were shown, as JSON.
-# documents_cut: documents that were shown in part, or found no room.
-# context_chars: characters of the context.
-SCHEMA = schema(
-    ("query_id question arm state stage failure reason", str), ("score", float),
-    ("judgement answer reference documents", str),
-    ("documents_cut context_chars", int),
-)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class QASettings:
-    """Settings of the questions, whoever answers. seed: draws questions, too.
+class QAConfig(o.Models):
+    """Settings of a comparison, with models. seed: draws questions, too.
 
     Attributes:
         k: Documents in a context.
@@ -124,39 +104,6 @@ class QASettings:
 
     def __post_init__(self) -> None:
         check_settings(self)
-
-    def by(self, model: AnyConfig, judge: AnyConfig | None) -> QAConfig:
-        """Return the settings with this model's answers and this judge."""
-        return QAConfig(model=model, judge=judge, **vars(self))
-
-
-@dataclass(frozen=True, kw_only=True)
-class QAConfig(QASettings):
-    """Settings of a comparison, with models.
-
-    model: answers. Its budget is that of answers and judgements together. judge: None for the same.
-    """
-
-    model: AnyConfig
-    judge: AnyConfig | None = None
-
-    @property
-    def judging(self) -> AnyConfig:
-        """The model that judges."""
-        return self.judge or self.model
-
-    def described(self) -> dict[str, object]:
-        """Return the settings that change the outcome. No secret, no pace, no budget."""
-        models = {"model": _described(self.model), "judge": _described(self.judging)}
-        return {**vars(self), **models}
-
-
-def _described(model: AnyConfig) -> dict[str, object]:
-    return {
-        "model": model.identity,
-        "temperature": model.temperature,
-        "extra": dict(model.extra),
-    }
 
 
 @dataclass(frozen=True, repr=False)
@@ -240,7 +187,7 @@ def compare_answers(
     index: Annotated[Path | str, Option(is_name=True), INDEX],
     queries: Path | str | Sequence[Query],
     *,
-    config: Annotated[QAConfig, Options(with_models(QASettings, judge=True))],
+    config: Annotated[QAConfig, Options(with_models(QAConfig, judge=True))],
     out: o.Out = o.OUT,
     answers: Path | str | Mapping[str, str] | None = None,
     qrels: Path | str | Qrels | None = None,
@@ -281,33 +228,17 @@ def compare_answers(
     encoded_by = {"fingerprint": inputs.retriever.encoder.fingerprint}
     record = Record(JOB, settings, dict(files), encoded_by)
     about = [parse_index_spec(index).path]
-    check_folder(folder, record, about=about)
-    with ExitStack() as stack:
-        record.open(folder, about=about)
-        ledger = stack.enter_context(Ledger(folder / LEDGER))
-        with record.timed("retrieving"):
-            asked = inputs.cases(config, folder / "embeddings")
-        answering = RecordedModel(open_model(config.model, ledger))
-        with record.timed("answering"):
-            answered = answer_cases(asked, answering)
-        usage: dict[str, dict[str, Any]] = {}
-        usage["answering"] = {"model": answering.name, **answering.summary()}
-        judging = RecordedModel(_judge(config, answering.inner, ledger))
-        with record.timed("judging"):
-            judged = judge_answers(answered, judging)
-        usage["judging"] = {"model": judging.name, **judging.summary()}
-    if judging.inner is answering.inner:  # a model on this machine, which counts all it did
-        for name in ("tokens_in", "tokens_out"):
-            usage["judging"][name] -= usage["answering"][name]
+    record.open(folder, about=about)
+    with record.timed("retrieving"):
+        judged = inputs.cases(config, folder / "embeddings")
+    with Ledger(folder / LEDGER) as ledger:
+        answering, judging = ask_and_judge(
+            judged, config, ledger, record,
+            question=answer_prompt, judgement=judge_prompt, read=read_judgement,
+        )  # fmt: skip
     outcomes = [*answering.outcomes, *judging.outcomes]
     missing = (o for o in outcomes if o.unanswered or o.state is PromptState.NOT_ASKED)
     unanswered = len({outcome.prompt.key for outcome in missing})
-    if not any(case.score is not None for case in judged):
-        first = next((c.reason for c in judged if c.reason), "no reason is known").rstrip(". ")
-        again = " Run the same command again: it asks only the rest." if unanswered else ""
-        raise ArgusError(
-            f"Nothing can be measured: no answer got a score. The first reason: {first}.{again}"
-        )
     notes = []
     if inputs.gold is None:
         notes.append("no judgements were given, so there is no oracle")
@@ -315,9 +246,28 @@ def compare_answers(
         notes.append(
             f"{unanswered:,} prompts are without an answer; the same command asks only those"
         )
-    summary = {
-        **_summary(judged, inputs, config),
-        "language_model": usage,
+    questions, options = inputs.questions, {"seed": config.seed, "resamples": config.resamples}
+    summary: dict[str, Any] = {
+        "index": inputs.name,
+        "scenarios": inputs.scenarios,
+        "reasoned": inputs.reasoned is not None,
+        "k": config.k,
+        "weight": inputs.retriever.weight,
+        "max_chars": config.max_chars,
+        "questions": {
+            "total": len(questions.sample) + questions.not_drawn + len(questions.reasons),
+            "asked": len(questions.sample),
+            "not applicable": len(questions.reasons),
+            "not drawn": questions.not_drawn,
+            "reasons": dict(Counter(questions.reasons.values())),
+        },
+        "arms": arm_summaries(judged, **options),
+        "comparisons": comparisons(judged, **options),
+        "gold": inputs.gold.missing if inputs.gold else None,
+        "language_model": {
+            "answering": {"model": answering.name, **answering.summary()},
+            "judging": {"model": judging.name, **judging.summary()},
+        },
         "unanswered": unanswered,
         "notes": notes,
     }
@@ -325,19 +275,6 @@ def compare_answers(
     folder.write_table(JOB, answers_table, csv=True)
     folder.write_results(JOB, summary, record.manifest(summary["questions"]))
     return QAResult(folder.path, write_report(folder.path), summary, answers_table)
-
-
-def _judge(config: QAConfig, answering: LedgerModel, ledger: Ledger) -> LedgerModel:
-    """Open the judge with what is left of the budget. A model on this machine is loaded once."""
-    judge = config.judging
-    if isinstance(judge, LocalConfig):
-        return answering if judge == answering.config else open_model(judge, ledger)
-    budget, tokens = judge.budget, judge.max_total_tokens
-    if isinstance(config.model, ChatConfig):
-        budget, tokens, spent = config.model.budget, config.model.max_total_tokens, answering.spent
-        budget = None if budget is None else max(0.0, budget - (spent.cost or 0.0))
-        tokens = None if tokens is None else max(0, tokens - spent.tokens_in - spent.tokens_out)
-    return open_model(replace(judge, budget=budget, max_total_tokens=tokens), ledger)
 
 
 @dataclass(frozen=True)
@@ -401,15 +338,8 @@ class AnswersEstimate(dict[str, Any]):
     """The estimate of each stage, `total` of them, and whether all is known already (`exact`)."""
 
     def __str__(self) -> str:
-        lines = []
-        for stage, e in [*self["stages"].items(), ("total", self["total"])]:
-            is_priced = e["cost"] is not None
-            cost = f"; about {e['cost']:.2f}, at most {e['cost_at_most']:.2f}" if is_priced else ""
-            lines.append(
-                f"{stage}: {e['to_ask']:,} of {e['prompts']:,} prompts would be asked "
-                f"({e['cached']:,} are in the ledger): "
-                f"{e['tokens_in']:,} tokens in, at most {e['tokens_out_at_most']:,} out{cost}"
-            )
+        parts = [*self["stages"].items(), ("total", self["total"])]
+        lines = [f"{stage}: {Estimate(**figures)}" for stage, figures in parts]
         if not self["exact"]:
             lines.append("judging is counted as if every missing answer had its greatest length")
         return "\n".join(lines)
@@ -440,20 +370,18 @@ def estimate_answers(
     with TemporaryDirectory() as folder, ledger_to_read(Path(out) / LEDGER) as ledger:
         laid_out = inputs.cases(config, Path(folder) / "embeddings")
         to_ask = [case for case in laid_out if case.state is State.MEASURED]
-        prompts = answer_prompts(to_ask)
-        answering = estimate(prompts, ledger, config.model)
-        keys = request_keys(prompts, config.model, None)
+        prompts = [answer_prompt(case) for case in to_ask]
+        answering = estimate(prompts, ledger, config.answering)
+        keys = request_keys(prompts, config.answering, None)
         known = {
             entry.key: without_thoughts(entry.answer)
             for entry in ledger.find(keys)
             if entry.state is PromptState.OK
         }
-        answered = []
         for case, prompt, key in zip(to_ask, prompts, keys, strict=True):
-            longest = _CHARS_PER_TOKEN * answer_bound(prompt, config.model)
-            answer = known.get(key) or prompt.key.ljust(longest, "x")  # equal prompts, one answer
-            answered.append(replace(case, answer=answer))
-        judging = estimate(judge_prompts(answered), ledger, config.judging)
+            longest = _CHARS_PER_TOKEN * answer_bound(prompt, config.answering)
+            case.answer = known.get(key) or prompt.key.ljust(longest, "x")  # one of equal prompts
+        judging = estimate([judge_prompt(case) for case in to_ask], ledger, config.judging)
     stages: dict[str, Estimate] = {"answering": answering, "judging": judging}
     return AnswersEstimate(
         stages={stage: asdict(e) for stage, e in stages.items()},
@@ -463,7 +391,13 @@ def estimate_answers(
 
 
 def _table(judged: Sequence[Case]) -> pa.Table:
-    """Return one row per question and arm, in the order in which they were asked."""
+    """Return one row per question and arm, in the order in which they were asked.
+
+    stage: where it failed: retrieval, answer or judgement. failure: its kind. Both are empty where
+    it did not. score: the judge's, from 0 to 100. judgement: its reason. reference: answer of the
+    benchmark. documents: ids in the order in which they were shown, as JSON. documents_cut: those
+    that were shown in part, or found no room.
+    """
     rows = [
         {
             "query_id": case.question.id,
@@ -473,7 +407,7 @@ def _table(judged: Sequence[Case]) -> pa.Table:
             "stage": case.stage,
             "failure": str(case.failure or ""),
             "reason": case.reason,
-            "score": case.score,
+            "score": case.verdict,
             "judgement": case.judgement,
             "answer": case.answer,
             "reference": case.question.reference,
@@ -483,33 +417,7 @@ def _table(judged: Sequence[Case]) -> pa.Table:
         }
         for case in judged
     ]
-    return pa.Table.from_pylist(rows, schema=SCHEMA)
-
-
-def _summary(
-    judged: Sequence[Case],
-    inputs: Inputs,
-    config: QAConfig,
-) -> dict[str, Any]:
-    questions, options = inputs.questions, {"seed": config.seed, "resamples": config.resamples}
-    return {
-        "index": inputs.name,
-        "scenarios": inputs.scenarios,
-        "reasoned": inputs.reasoned is not None,
-        "k": config.k,
-        "weight": inputs.retriever.weight,
-        "max_chars": config.max_chars,
-        "questions": {
-            "total": len(questions.sample) + questions.not_drawn + len(questions.reasons),
-            "asked": len(questions.sample),
-            "not applicable": len(questions.reasons),
-            "not drawn": questions.not_drawn,
-            "reasons": dict(Counter(questions.reasons.values())),
-        },
-        "arms": arm_summaries(judged, **options),
-        "comparisons": comparisons(judged, **options),
-        "gold": inputs.gold.missing if inputs.gold else None,
-    }
+    return pa.Table.from_pylist(rows)
 
 
 def section(folder: Path, summary: Mapping[str, Any]) -> Section:

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from argus.data.provenance import content_hash
 from argus.data.types import State
-from argus.llm import LanguageModel, Outcome, Prompt
-from argus.llm import State as PromptState
+from argus.jobs import answers
+from argus.jobs.answers import Failure, Verdict, marked
+from argus.llm import Prompt
 from argus.llm.model import without_thoughts
 from argus.measures import RESAMPLES
 from argus.measures.significance import FEWEST_CHANGED, bootstrap_interval, paired_difference
@@ -68,28 +68,6 @@ _REFUSAL = re.compile(
 _REASON = re.compile(r"^[\W_]*reason[\W_]*?:[*_\s]*", re.IGNORECASE)
 # Full-width letters, digits and marks of Chinese and Japanese text to those of ASCII.
 _NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
-_ENDPOINT_REFUSED = ("the model refused", "the answer was withheld")
-
-
-class Failure(StrEnum):
-    """Why there is no score, or no answer."""
-
-    UNPARSABLE = "unparsable"
-    OUT_OF_RANGE = "out of range"
-    REFUSED = "refused"
-    NOT_ANSWERED = "not answered"
-
-
-@dataclass(frozen=True, slots=True)
-class Vote:
-    """One judgement. score: from 0 to 100, None where there is none.
-
-    reason: reason that the judge gives, else why there is no score.
-    """
-
-    score: float | None
-    reason: str
-    failure: Failure | None = None
 
 
 class Arm(StrEnum):
@@ -122,126 +100,32 @@ class Question:
     reference: str
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+@dataclass
+class Case(answers.Case[Question]):
     """One question in one arm, and its outcome once it was asked and judged.
 
-    state: MEASURED while it can be asked, and where there is a score; else `reason` says why not.
-    stage: where it failed: retrieval, answer or judgement. cut: how many of the documents are shown
-    in part, or not at all, for want of room. judgement: the judge's reason for its score.
+    cut: how many of the documents are shown in part, or not at all, for want of room.
     """
 
-    question: Question
-    arm: Arm
     context: str = ""
-    documents: tuple[str, ...] = ()
     cut: int = 0
-    state: State = State.MEASURED
-    stage: str = ""
-    reason: str = ""
-    failure: Failure | None = None
-    answer: str = ""
-    score: float | None = None
-    judgement: str = ""
 
 
-def answer_prompts(cases: Sequence[Case]) -> list[Prompt]:
-    """Return the prompts of `answer_cases`, in order."""
-    measured = (case for case in cases if case.state is State.MEASURED)
-    return [answer_prompt(case.question.text, case.context) for case in measured]
-
-
-def answer_cases(cases: Sequence[Case], model: LanguageModel) -> list[Case]:
-    """Ask the answering model (SPIKE Table 10). Arms with equal contexts share one answer.
-
-    Raises LanguageModelError as the model does. Answers so far are in its ledger.
-    """
-    outcomes = model.complete(answer_prompts(cases))
-    answered = []
-    for case in cases:
-        if case.state is State.MEASURED:
-            outcome = next(outcomes)
-            failure, why = failure_of(outcome), why_no_answer(outcome)
-            answer = ""
-            if outcome.state is PromptState.OK and outcome.value is not None:
-                answer = without_thoughts(outcome.value)
-                failure, why = Failure.NOT_ANSWERED, "the answer holds thoughts alone"
-            if answer:
-                case = replace(case, answer=answer)
-            else:
-                case = replace(
-                    case, state=State.FAILED, stage="answer", failure=failure, reason=why
-                )
-        answered.append(case)
-    return answered
-
-
-def judge_prompts(answered: Sequence[Case]) -> list[Prompt]:
-    """Return the prompts of `judge_answers`, in order."""
-    return [
-        judge_prompt(case.question.text, case.answer, case.question.reference)
-        for case in answered
-        if case.answer
-    ]
-
-
-def judge_answers(answered: Sequence[Case], model: LanguageModel) -> list[Case]:
-    """Ask the judge for a score of each answer (Table 11). Equal answers are judged once.
-
-    Raises LanguageModelError as the model does. Judgements so far are in its ledger.
-    """
-    outcomes = model.complete(judge_prompts(answered))
-    judged = []
-    for case in answered:
-        if case.answer:
-            outcome = next(outcomes)
-            if outcome.state is PromptState.OK and outcome.value is not None:
-                vote = read_judgement(outcome.value)
-            else:
-                vote = Vote(None, why_no_answer(outcome), failure_of(outcome))
-            if vote.score is None:
-                case = replace(
-                    case, state=State.FAILED, stage="judgement", failure=vote.failure,
-                    reason=vote.reason,
-                )  # fmt: skip
-            else:
-                case = replace(case, score=vote.score, judgement=vote.reason)
-        judged.append(case)
-    return judged
-
-
-def measured_scores(judged: Sequence[Case]) -> Mapping[Arm, dict[str, float]]:
-    """Return arm -> question id -> score, where measured."""
-    scores: dict[Arm, dict[str, float]] = {arm: {} for arm in Arm}
-    for case in judged:
-        if case.score is not None:
-            scores[case.arm][case.question.id] = case.score
-    return scores
-
-
-def answer_prompt(problem: str, context: str) -> Prompt:
-    """Return the question with its documents (Table 10). context: of `build_context`."""
-    text = ANSWER.format(problem=problem, context=context)
+def answer_prompt(case: Case) -> Prompt:
+    """Return the question with its documents (Table 10)."""
+    text = ANSWER.format(problem=case.question.text, context=case.context)
     return Prompt(text, system=ANSWER_RULES, max_tokens=ANSWER_TOKENS)
 
 
-def judge_prompt(problem: str, answer: str, reference: str) -> Prompt:
-    """Return the judge's prompt (Table 11)."""
-    mark = content_hash(problem, answer, reference, size=8).hex()
-    parts = {"PROBLEM": problem, "STUDENT ANSWER": answer, "REFERENCE ANSWER": reference}
-    line = "-" * 10
-    shown = "\n\n".join(
-        f"{line} {name} START {mark} {line}\n{text}\n{line} {name} END {mark} {line}"
-        for name, text in parts.items()
-    )
-    return Prompt(
-        f"[Task Description]\n{shown}\n\n{CRITERIA}",
-        system=JUDGE_RULES,
-        max_tokens=JUDGEMENT_TOKENS,
-    )
+def judge_prompt(case: Case) -> Prompt:
+    """Return the judge's prompt on an answer (Table 11)."""
+    of = case.question
+    parts = {"PROBLEM": of.text, "STUDENT ANSWER": case.answer, "REFERENCE ANSWER": of.reference}
+    text = f"[Task Description]\n{marked(parts)}\n\n{CRITERIA}"
+    return Prompt(text, system=JUDGE_RULES, max_tokens=JUDGEMENT_TOKENS)
 
 
-def read_judgement(text: str) -> Vote:
+def read_judgement(text: str) -> Verdict:
     """Read "REASON: ... SCORE: 60", as models write it.
 
     Mark-up around the words, a score on the line below, "60%" and "60/100" are read. Not read is
@@ -252,33 +136,21 @@ def read_judgement(text: str) -> Vote:
     if not lines:
         refused = _REFUSAL.match(text) is not None
         failure = Failure.REFUSED if refused else Failure.UNPARSABLE
-        return Vote(None, f"no line 'SCORE: NUMBER'; it says {_excerpt(text)}", failure)
+        return Verdict(None, f"no line 'SCORE: NUMBER'; it says {_excerpt(text)}", failure)
     scores: set[float] = set()
     for line in lines:
         number = _NUMBER.fullmatch(line["rest"].strip())
         if number is None or number["of"] not in (None, "100"):
             why = f"no number from 0 to 100 after SCORE: {_excerpt(line['rest'])}"
-            return Vote(None, why, Failure.UNPARSABLE)
+            return Verdict(None, why, Failure.UNPARSABLE)
         scores.add(float(number["number"].replace(",", ".")))
     if len(scores) > 1:
         named = " and ".join(f"{score:g}" for score in sorted(scores))
-        return Vote(None, f"several scores: {named}", Failure.UNPARSABLE)
+        return Verdict(None, f"several scores: {named}", Failure.UNPARSABLE)
     (score,) = scores
     if not LOW <= score <= HIGH:
-        return Vote(None, f"the score {score:g} is not from 0 to 100", Failure.OUT_OF_RANGE)
-    return Vote(score, _REASON.sub("", text[: lines[0].start()], count=1).strip())
-
-
-def failure_of(outcome: Outcome[str]) -> Failure:
-    """Return how a prompt failed that has no answer: the model refused, or there was none."""
-    refused = outcome.reason.startswith(_ENDPOINT_REFUSED)
-    return Failure.REFUSED if refused else Failure.NOT_ANSWERED
-
-
-def why_no_answer(outcome: Outcome[str]) -> str:
-    """Return why a prompt has no answer, in words."""
-    not_asked = outcome.state is PromptState.NOT_ASKED
-    return f"not asked: {outcome.reason}" if not_asked else outcome.reason
+        return Verdict(None, f"the score {score:g} is not from 0 to 100", Failure.OUT_OF_RANGE)
+    return Verdict(score, _REASON.sub("", text[: lines[0].start()], count=1).strip())
 
 
 def _excerpt(text: str) -> str:
@@ -295,6 +167,15 @@ COMPARISONS = (
     (Arm.DOCUMENTS, Arm.ORACLE_SCENARIOS),
     (Arm.ORACLE, Arm.ORACLE_SCENARIOS),
 )
+
+
+def measured_scores(judged: Sequence[Case]) -> dict[str, dict[str, float]]:
+    """Return arm -> question id -> score, where measured."""
+    scores: dict[str, dict[str, float]] = {arm: {} for arm in Arm}
+    for case in judged:
+        if case.verdict is not None:
+            scores[case.arm][case.question.id] = float(case.verdict)
+    return scores
 
 
 def mean_score(scores: Sequence[float], *, seed: int, resamples: int = RESAMPLES) -> dict[str, Any]:
@@ -334,7 +215,7 @@ def arm_summaries(
     base = scores[Arm.DOCUMENTS]
     arms: list[dict[str, Any]] = []
     for arm in Arm:
-        own = [case for case in judged if case.arm is arm]
+        own = [case for case in judged if case.arm == arm]
         if not own:
             continue
         shared = sorted(scores[arm].keys() & base.keys())

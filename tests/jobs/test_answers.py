@@ -1,7 +1,10 @@
+"""A model that answers, and a judge of its answers."""
+
 import pytest
 
+from argus.jobs.answers import open_judge
+from argus.jobs.options import Models
 from argus.llm import ChatConfig, Prompt, open_model
-from argus.scenarios.qa.job import QAConfig, _judge
 
 
 def test_a_budget_is_that_of_answers_and_judgements_together(endpoint, ledger):
@@ -14,7 +17,7 @@ def test_a_budget_is_that_of_answers_and_judgements_together(endpoint, ledger):
     )
     answering = open_model(asked, ledger)
     assert len(list(answering.complete([Prompt("x"), Prompt("y")]))) == 2
-    left = _judge(QAConfig(model=asked, judge=judge), answering, ledger).config
+    left = open_judge(Models(model=asked, judge=judge), answering, ledger).config
     assert left.max_total_tokens == 5_000 - 2 * 5
     assert left.budget == pytest.approx(1 - 2 * 5 / 1e6)
     assert (left.model, left.input_price) == ("j", 7.0)
