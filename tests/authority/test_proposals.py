@@ -82,7 +82,7 @@ def test_proposals_become_edges_that_a_search_follows(records, tmp_path):
         ("accept,a,b\naccept,b,c\naccept,c,a", "a cycle of 3"),
         ("perhaps,a,b", "decision 'perhaps'"),
         ("accept,a,b\naccept,a,b", "'a' over 'b' comes twice"),
-        ("", "no proposal in it"),
+        ("", "none of 0 proposals is accepted"),
     ],
 )
 def test_a_broken_review_is_refused_and_nothing_written(tmp_path, rows, message):

@@ -66,14 +66,10 @@ def supersessions(authority: Authority) -> Pairs:
     superseded document, and never as many as pairs of a scope. Raises ArgusError when nothing is
     superseded.
     """
-    pairs = [
-        (id_, controlling, chain)
-        for id_ in filter(authority.in_force, sorted(authority.records))
-        for controlling, chain in islice(
-            authority.controlling_chains([id_]).items(), MAX_CONTROLLING
-        )
-        if chain
-    ]
+    pairs: list[tuple[str, str, tuple[Link, ...]]] = []
+    for id_ in filter(authority.in_force, sorted(authority.records)):
+        chains = authority.controlling_chains([id_]).items()
+        pairs += [(id_, end, chain) for end, chain in islice(chains, MAX_CONTROLLING) if chain]
     require_some(len(pairs), "record is superseded", "Look at what the rules found.")
     return pairs
 
@@ -128,8 +124,32 @@ class AuthorityAuditResult(Result):
     table: pa.Table
 
     def headline(self) -> Iterator[str]:
-        """See `Result.headline`."""
-        return headline(self.summary)
+        """Yield the reachable shares, by proxy and by rule."""
+        summary = self.summary
+        counts = summary["documents"]
+        yield from relation_lines(summary["relation"])
+        yield (
+            f"superseded: {counts['superseded']:,} of {counts['total']:,} documents; pairs with "
+            f"what controls them: {counts['measured']:,} measured, {counts['failed']:,} failed, "
+            f"{counts['not applicable']:,} not applicable"
+        )
+        for proxy, figures in summary["proxies"].items():
+            if not figures["documents"]:
+                yield f"asked with their {proxy}: none has one"
+                continue
+            outranked = ""
+            if "median_outranking" in figures:
+                outranked = (
+                    f"; a median of {figures['median_outranking']:,.0f} documents outrank it (N+), "
+                    f"mean divergence {figures['mean_divergence']:.3f}"
+                )
+            yield (
+                f"asked with their {proxy}: {figures['reachable']:.1%} ({figures['low']:.1%} to "
+                f"{figures['high']:.1%}) bring what controls them into the top {summary['k']}"
+                f"{outranked}"
+            )
+        if "retriever" in summary:
+            yield from note_lines(summary["retriever"], summary["queries"])
 
 
 @one_writer
@@ -157,11 +177,8 @@ def audit_authority(
     record = Record("authority", {"k": k, **times}, opened.inputs)
     if not answerer.is_named:
         return audit_opened(opened, folder, record, encoder=encoder, k=k, store=store)
-    authority, pairs, proxies = (
-        opened.authority,
-        supersessions(opened.authority),
-        dict[str, Found](),
-    )
+    authority, proxies = opened.authority, dict[str, Found]()
+    pairs = supersessions(authority)
     with record.timed("asking"):
         questions = [
             Query(f"{proxy} of {id_}", text)
@@ -244,8 +261,7 @@ def audit_opened(
 
 def _proxy_texts(pairs: Pairs, authority: Authority, proxy: str) -> dict[str, str]:
     """Return the title or text of every superseded document that has one, by id."""
-    records = [authority.records[id_] for id_ in dict.fromkeys(id_ for id_, _, _ in pairs)]
-    texts = {r.id: r.title if proxy == "title" else r.text for r in records}
+    texts = {id_: getattr(authority.records[id_], proxy) for id_, _, _ in pairs}
     return {id_: text for id_, text in texts.items() if text.strip()}
 
 
@@ -277,9 +293,10 @@ def _write(
         for proxy, (found, why_not) in proxies.items():
             rank, n_plus, divergence = found.get(i, (None, None, None))
             reachable = None if i in why_not else rank is not None and rank <= k
-            values = (rank, n_plus, divergence, reachable)
-            names = (f"{proxy}_{name}" for name in _OF_PROXY)
-            row |= zip(names, values, strict=True)
+            row |= {
+                f"{proxy}_rank": rank, f"{proxy}_n_plus": n_plus,
+                f"{proxy}_divergence": divergence, f"{proxy}_reachable": reachable,
+            }  # fmt: skip
         rows.append(row)
     states = Counter(row["state"] for row in rows)
     summary: dict[str, Any] = {
@@ -351,34 +368,6 @@ def _summarise(rows: Sequence[Mapping[str, Any]], proxy: str, k: int) -> dict[st
         figures["mean_divergence"] = float(np.mean([d for _, _, d in best.values()]))
         figures["median_outranking"] = float(np.median([n for _, n, _ in best.values()]))
     return figures
-
-
-def headline(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the reachable shares, by proxy and by rule."""
-    counts = summary["documents"]
-    yield from relation_lines(summary["relation"])
-    yield (
-        f"superseded: {counts['superseded']:,} of {counts['total']:,} documents; pairs with "
-        f"what controls them: {counts['measured']:,} measured, {counts['failed']:,} failed, "
-        f"{counts['not applicable']:,} not applicable"
-    )
-    for proxy, figures in summary["proxies"].items():
-        if not figures["documents"]:
-            yield f"asked with their {proxy}: none has one"
-            continue
-        outranked = ""
-        if "median_outranking" in figures:
-            outranked = (
-                f"; a median of {figures['median_outranking']:,.0f} documents outrank it (N+), "
-                f"mean divergence {figures['mean_divergence']:.3f}"
-            )
-        yield (
-            f"asked with their {proxy}: {figures['reachable']:.1%} ({figures['low']:.1%} to "
-            f"{figures['high']:.1%}) bring what controls them into the top {summary['k']}"
-            f"{outranked}"
-        )
-    if "retriever" in summary:
-        yield from note_lines(summary["retriever"], summary["queries"])
 
 
 def section(folder: Path, authority: Mapping[str, Any]) -> Section:

@@ -66,11 +66,6 @@ class LintedQuery:
     conditions: Conditions
 
     @property
-    def stale_share(self) -> float:
-        """Share of the top k that something supersedes."""
-        return len(self.conditions.superseded) / len(self.retrieved) if self.retrieved else 0.0
-
-    @property
     def holds(self) -> bool:
         """True if both conditions of Theorem 4 hold and all that is served is in force."""
         return self.conditions.hold and not self.future
@@ -93,7 +88,10 @@ RATES: Mapping[str, tuple[str, Callable[[LintedQuery], float]]] = {
     "stale_queries": (
         "queries with a superseded document", lambda q: bool(q.conditions.superseded),
     ),
-    "stale_hits": ("of the top k superseded (mean over queries)", lambda q: q.stale_share),
+    "stale_hits": (
+        "of the top k superseded (mean over queries)",
+        lambda q: len(q.conditions.superseded) / len(q.retrieved),
+    ),
 }  # fmt: skip
 
 
@@ -147,8 +145,35 @@ class LintResult(Result):
     report: Path | None
 
     def headline(self) -> Iterator[str]:
-        """See `Result.headline`."""
-        return headline(self.summary)
+        """Yield the first violations, rates with intervals, and the verdict."""
+        summary = self.summary
+        counts = summary["queries"]
+        yield (
+            f"queries: {counts['measured']:,} measured, {counts['not applicable']:,} not applicable"
+            f" (nothing retrieved, or nothing with a record); top {summary['k']}"
+        )
+        if "retriever" in summary:
+            yield from note_lines(summary["retriever"], counts["total"])
+        if counts.get("without_anchor"):
+            yield f"{counts['without_anchor']:,} queries of the run have no anchor in --queries"
+        yield from relation_lines(summary["relation"])
+        unknown = summary["documents"]["without_record"]
+        if unknown:
+            yield f"{unknown:,} retrieved documents have no record: taken as not superseded"
+        named = summary["violations"][:PRINTED]
+        yield from (
+            f"  {row['query_id']}: {row['kind']}: {row['chain'] or row['document']}"
+            for row in named
+        )
+        if (more := summary["violations_total"] - len(named)) > 0:
+            yield f"  and {more:,} more"
+        for name, rate in summary["rates"].items():
+            if rate is not None:
+                low, high = rate["low"], rate["high"]
+                yield f"{rate['share']:.1%} ({low:.1%} to {high:.1%}) {RATES[name][0]}"
+        if summary["verdict"] == "not measured" and counts["measured"]:
+            yield "nothing is superseded in these records: rules that do not fit, or swapped edges?"
+        yield f"verdict: {summary['verdict']}"
 
     @property
     def exit_code(self) -> int:
@@ -317,36 +342,6 @@ def violations(query: LintedQuery) -> list[dict[str, str | None]]:
 _SCHEMA = pa.schema(
     dict.fromkeys(("query_id", "kind", "document", "instead", "chain"), pa.string())
 )
-
-
-def headline(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the first violations, rates with intervals, and the verdict."""
-    counts = summary["queries"]
-    yield (
-        f"queries: {counts['measured']:,} measured, {counts['not applicable']:,} not applicable"
-        f" (nothing retrieved, or nothing with a record); top {summary['k']}"
-    )
-    if "retriever" in summary:
-        yield from note_lines(summary["retriever"], counts["total"])
-    if counts.get("without_anchor"):
-        yield f"{counts['without_anchor']:,} queries of the run have no anchor in --queries"
-    yield from relation_lines(summary["relation"])
-    unknown = summary["documents"]["without_record"]
-    if unknown:
-        yield f"{unknown:,} retrieved documents have no record: taken as not superseded"
-    named = summary["violations"][:PRINTED]
-    yield from (
-        f"  {row['query_id']}: {row['kind']}: {row['chain'] or row['document']}" for row in named
-    )
-    if (more := summary["violations_total"] - len(named)) > 0:
-        yield f"  and {more:,} more"
-    for name, rate in summary["rates"].items():
-        if rate is not None:
-            low, high = rate["low"], rate["high"]
-            yield f"{rate['share']:.1%} ({low:.1%} to {high:.1%}) {RATES[name][0]}"
-    if summary["verdict"] == "not measured" and counts["measured"]:
-        yield "nothing is superseded in these records: rules that do not fit, or swapped edges?"
-    yield f"verdict: {summary['verdict']}"
 
 
 def section(folder: Path, lint: Mapping[str, Any]) -> Section:

@@ -27,7 +27,6 @@ from argus.errors import ArgusError, InputError
 from argus.python_file import call_own, file_of, is_own, load_own
 from argus.reports.section import Table, table
 
-MAX_PAIRS = 5  # undecided pairs of one rule that are listed
 MAX_TYPES = 8  # types that no rule names, of those on the command line
 OWN_RULE = "a function of records that returns pairs of ids: (superseder, superseded)"
 
@@ -42,7 +41,6 @@ def cover(authority: Authority) -> list[dict[str, Any]]:
     edges: direct supersessions, counted without being made. One of two scopes counts twice.
     undecided: records that a superseding record of their scope neither follows nor precedes for
     certain.
-    undecided_pairs: the first MAX_PAIRS of them, each with such a record, and the times of both.
     absent: types that it names and no record has.
     no_scope: records of its types without one of its scope keys: it cannot apply to them.
     no_time: records of its types without the time that it orders by.
@@ -76,36 +74,25 @@ def cover(authority: Authority) -> list[dict[str, Any]]:
 
 def _count_pairs(
     rule: Rule, buckets: Sequence[Bucket], records: Mapping[str, Record]
-) -> dict[str, Any]:
-    """Count retired records, supersessions and undecided records, and list undecided pairs.
+) -> dict[str, int]:
+    """Count retired records, supersessions and undecided records.
 
     Buckets are counted by their sorted times: no pair is made. A record of several buckets counts
     once.
     """
     retired, undecided, edges = set[str](), set[str](), 0
-    pairs: dict[frozenset[str], dict[str, str]] = {}
     for bucket in buckets:
         starts = [start for start, _ in bucket.superseding]
-        times = {i: rule.moment(records[i]) or ALWAYS for _, i in bucket.superseding}
-        ends = sorted(time.end for time in times.values())
+        there = {id_ for _, id_ in bucket.superseding}
+        ends = sorted((rule.moment(records[id_]) or ALWAYS).end for id_ in there)
         for last, id_ in bucket.superseded:
             first, time = bisect_left(starts, last), rule.moment(records[id_]) or ALWAYS
             edges += len(starts) - first
             if first < len(starts):
                 retired.add(id_)
-            if first - bisect_right(ends, time.start) - (id_ in times) > 0:
+            if first - bisect_right(ends, time.start) - (id_ in there) > 0:
                 undecided.add(id_)
-                if len(pairs) < MAX_PAIRS:
-                    near = (i for _, i in reversed(bucket.superseding[:first]) if i != id_)
-                    other = next(i for i in near if times[i].end > time.start)
-                    pairs.setdefault(frozenset((id_, other)), {
-                        "superseded": id_, "superseding": other,
-                        "time": str(time), "superseding_time": str(times[other]),
-                    })  # fmt: skip
-    return {
-        "retired": len(retired), "edges": edges,
-        "undecided": len(undecided), "undecided_pairs": list(pairs.values()),
-    }  # fmt: skip
+    return {"retired": len(retired), "edges": edges, "undecided": len(undecided)}
 
 
 def require_covered(authority: Authority) -> list[dict[str, Any]]:
@@ -337,8 +324,3 @@ def relation_lines(relation: Mapping[str, Any]) -> Iterator[str]:
         absent = f"; no record is of type {', '.join(rule['absent'])}" if rule["absent"] else ""
         counts = f"{rule['retired']:,} of {rule['superseded']:,} superseded"
         yield f"rule {rule['rule']}: {counts}{''.join(doubts)}{absent}"
-        for pair in rule["undecided_pairs"]:
-            yield (
-                f"  undecided: {pair['superseded']!r} ({pair['time']}) and "
-                f"{pair['superseding']!r} ({pair['superseding_time']})"
-            )

@@ -138,37 +138,15 @@ def accept_proposals(
 
     Edges that make a cycle are refused.
 
-    Raises InputError where no proposal is accepted, and for edges that make a cycle, with the
-    chain.
+    Raises InputError for a bad decision, a repeated pair, where no proposal is accepted, and for
+    edges that make a cycle, with the chain.
 
     Args:
         file: Reviewed proposals.
         out: JSONL file for the edges.
     """
-    proposals = read_proposals(Path(file))
-    accepted = [p for p in proposals if p.decision == "accept"]
-    if not accepted:
-        got = f"none of {len(proposals):,} proposals is accepted"
-        expected = "accept in the column `decision` of at least one"
-        raise InputError(got, expected=expected, fix="Decide them first.", where=Path(file))
-    with located(Path(file)):
-        authority_of([Edge(p.superseder, p.superseded) for p in accepted])
-    rows: Iterator[dict[str, object]] = (
-        {"superseder": p.superseder, "superseded": p.superseded, "rule": f"{p.kind}, accepted",
-         "confidence": 1.0, "evidence": p.evidence}
-        for p in accepted
-    )  # fmt: skip
-    write_jsonl(Path(out), rows)
-    counts = Counter(p.decision for p in proposals)
-    names = {"accepted": "accept", "rejected": "reject", "undecided": ""}
-    summary = {name: counts[decision] for name, decision in names.items()}
-    return ProposalResult(Path(out), summary, accepted)
-
-
-def read_proposals(file: Path) -> list[Proposal]:
-    """Read reviewed proposals. Raise InputError for a bad decision, a repeated pair or no row."""
     proposals: dict[Pair, Proposal] = {}
-    for row in read_rows(file):
+    for row in read_rows(Path(file)):
         pick_field(row, ["decision"], what="decision")
         decision = text_value(row, "decision").strip().lower()
         if decision not in DECISIONS:
@@ -186,11 +164,23 @@ def read_proposals(file: Path) -> list[Proposal]:
         proposals[newer, older] = Proposal(
             newer, older, kind, evidence, decision, (titles[0], titles[1])
         )
-    if not proposals:
-        expected = "rows as argus authority propose writes them"
-        fix = "Check that this is the right file."
-        raise InputError("no proposal in it", expected=expected, fix=fix, where=file)
-    return list(proposals.values())
+    accepted = [p for p in proposals.values() if p.decision == "accept"]
+    if not accepted:
+        got = f"none of {len(proposals):,} proposals is accepted"
+        expected = "accept in the column `decision` of at least one"
+        raise InputError(got, expected=expected, fix="Decide them first.", where=Path(file))
+    with located(Path(file)):
+        authority_of([Edge(p.superseder, p.superseded) for p in accepted])
+    rows: Iterator[dict[str, object]] = (
+        {"superseder": p.superseder, "superseded": p.superseded, "rule": f"{p.kind}, accepted",
+         "confidence": 1.0, "evidence": p.evidence}
+        for p in accepted
+    )  # fmt: skip
+    write_jsonl(Path(out), rows)
+    counts = Counter(p.decision for p in proposals.values())
+    names = {"accepted": "accept", "rejected": "reject", "undecided": ""}
+    summary = {name: counts[decision] for name, decision in names.items()}
+    return ProposalResult(Path(out), summary, accepted)
 
 
 def find_evidence(records: Sequence[Record]) -> dict[Pair, tuple[str, list[str]]]:

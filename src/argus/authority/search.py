@@ -1,14 +1,12 @@
 """`argus authority search`: answer one question with documents in force instead of superseded ones.
 
 `search_authority`: a question and an `AuthoritySource` -> the k best documents in force, each with
-the chain that led to it. It ranks the records' own texts by BM25, or asks an index or a retriever,
-or reads a run. `resolution` then replaces the superseded results. `argus serve` answers the same
-way.
+the chain that led to it. It ranks the records' own texts by BM25, or asks an index or a retriever.
+`resolution` then replaces the superseded results. `argus serve` answers the same way.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 from typing_extensions import TypedDict
@@ -18,10 +16,9 @@ from argus.authority.opening import in_force, open_authority, require_records
 from argus.authority.relation import Authority, Link
 from argus.authority.resolution import trace
 from argus.authority.theory import EntityIndex, ScopeNames, ScopeTimes, scope_ambiguity
-from argus.data.runs import read_run
 from argus.data.types import Query
 from argus.errors import ArgusError, InputError
-from argus.evaluation.config import refuse_beside, retriever_alone, run_alone, unknown_query
+from argus.evaluation.config import refuse_beside, retriever_alone
 from argus.indexes.lexical import LexicalIndex, check_query
 from argus.jobs import options as o
 from argus.retrievers.config import NAMES, PANEL, AskingConfig
@@ -64,7 +61,6 @@ def search_authority(
     hybrid: str | None = None,
     chains: Chains = CHAINS,
     named: bool = False,
-    run: Path | None = None,
     retriever: Annotated[
         Any, Doc(f"Anchors are what this brings back: {NAMES}."), Option(panel=PANEL)
     ] = None,
@@ -72,8 +68,7 @@ def search_authority(
 ) -> dict[str, Any]:
     """Return the k best documents that are in force, each with the chain that led to it.
 
-    run: a run file of any retriever, whose results for the query with the id `query` are the
-    anchors. Nothing is searched. retriever: finds the anchors, by a name or an object (see
+    retriever: finds the anchors, by a name or an object (see
     `argus.exposure`). `encoder` then embeds the queries of a store. asking: how.
 
     Anchors come from `index` (PATH or PATH@STATE), where hybrid (min-max, rrf or dbsf) fuses
@@ -95,7 +90,7 @@ def search_authority(
     query, ranked_by, as_of, known_by: the question, what ranked the anchors, and the time.
 
     Args:
-        query: The question; with --run, the id of one in it.
+        query: The question.
         k: How many documents.
         anchors: Retrieved documents that are looked at.
         index: Search this index (PATH or PATH@STATE) for anchors.
@@ -103,12 +98,9 @@ def search_authority(
         hybrid: Fuse the index's vectors and BM25: rrf (best for anchors), min-max or dbsf.
         chains: Of anchors of one scope: all chains, or the first's alone.
         named: Look up what the question names (a CVE id, a case) first.
-        run: Anchors are QUERY's results in this run (TREC or JSON).
     """
     check_query(query)
-    if run is not None:
-        run_alone(index=index, encoder=encoder, hybrid=hybrid, named=named, retriever=retriever)
-    elif retriever is not None:
+    if retriever is not None:
         retriever_alone(index=index, hybrid=hybrid)
     elif index is None:
         refuse_beside("the records alone", "BM25 ranks them", encoder=encoder, hybrid=hybrid)
@@ -116,13 +108,7 @@ def search_authority(
     authority = opened.authority
     depth = max(anchors, k)
     question = [Query(QUERY, query)]
-    if run is not None:
-        results, ranked_by = read_run(run), str(run)
-        if query not in results:
-            raise unknown_query(query, results, run)
-        require_records(results[query], authority, run)
-        scores = dict(list(in_force(results[query], authority).items())[:depth])
-    elif retriever is not None:
+    if retriever is not None:
         from argus.retrievers.opening import all_opened
 
         corpus = [record.document for record in authority.records.values()]
@@ -137,7 +123,15 @@ def search_authority(
         ranked_by = opened_index.name
         scores = _search_widely(opened_index, question, authority, depth, None)
     else:
-        scores, ranked_by = _rank_records(query, authority, depth), "bm25 of the records"
+        there = (id_ for id_ in sorted(authority.records) if authority.in_force(id_))
+        texts = {id_: authority.records[id_].document.content for id_ in there}
+        texts = {id_: text for id_, text in texts.items() if text.strip()}
+        if not texts:
+            fix = "Give --index, records with texts, or a later date."
+            raise InputError("no record in force has a text", expected="texts to search", fix=fix)
+        words = LexicalIndex.build(list(texts), list(texts.values()))
+        scores = words.search([query], depth).run([QUERY])[QUERY]
+        ranked_by = "bm25 of the records"
     if named:
         current = [r for r in authority.records.values() if authority.in_force(r.id)]
         entities = {entity for bearers in ScopeNames(current).bearers(query) for entity in bearers}
@@ -199,18 +193,6 @@ def _search_widely(
             break
     require_records(scores, authority, retriever.name)
     return dict(list(current.items())[:depth])
-
-
-def _rank_records(query: str, authority: Authority, depth: int) -> Scores:
-    """Rank the records that are in force by BM25 over their own texts."""
-    there = (id_ for id_ in sorted(authority.records) if authority.in_force(id_))
-    texts = {id_: authority.records[id_].document.content for id_ in there}
-    texts = {id_: text for id_, text in texts.items() if text.strip()}
-    if not texts:
-        fix = "Give --index, records with texts, or a later date."
-        raise InputError("no record in force has a text", expected="texts to search", fix=fix)
-    index = LexicalIndex.build(list(texts), list(texts.values()))
-    return index.search([query], depth).run([QUERY])[QUERY]
 
 
 def chain_link(link: Link, authority: Authority) -> ChainLink:

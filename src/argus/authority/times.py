@@ -24,10 +24,8 @@ _KNOWN = re.compile(r"%[YymbBdHIMSfpzZaAj%]")
 
 def date_form(form: str) -> str:
     """Return a form of dates as `strptime` has it. Raise ValueError for one that is none."""
-    unknown = _KNOWN.sub("", form)
-    if "%" in unknown:
-        at = unknown.index("%")
-        raise ValueError(f"{form!r} has the unknown part {unknown[at : at + 2]!r}")
+    if "%" in _KNOWN.sub("", form):
+        raise ValueError(f"{form!r} has an unknown part")
     if "%Y" not in form and "%y" not in form:
         raise ValueError(f"{form!r} has no year")
     if _TIMES.search(form) and not re.search("%[dj]", form):

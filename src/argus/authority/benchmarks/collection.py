@@ -127,15 +127,13 @@ def write_benchmark(
     lines += [f"{q.id}\t{gold}\t1" for q in benchmark.questions for gold in q.gold]
     (folder / QRELS).parent.mkdir(exist_ok=True)
     write_whole(folder / QRELS, "\n".join(lines) + "\n")
+    for optional in (RULES, HYDE):
+        (folder / optional).unlink(missing_ok=True)
     if benchmark.rules:
         write_rules(folder / RULES, benchmark.rules, name=benchmark.name)
-    else:
-        (folder / RULES).unlink(missing_ok=True)
     if benchmark.hypotheticals:
         rows = ({"_id": q, "hypothetical": t} for q, t in benchmark.hypotheticals.items())
         write_jsonl(folder / HYDE, rows)
-    else:
-        (folder / HYDE).unlink(missing_ok=True)
 
 
 CHECK_NAMES = "Check the names of the fields."

@@ -27,6 +27,7 @@ from argus.authority.benchmarks.judging import (
     Judge,
     Outcome,
     Scored,
+    has_answer,
     question_table,
     score,
     share,
@@ -79,8 +80,32 @@ class ScoreResult(Result):
     table: pa.Table
 
     def headline(self) -> Iterator[str]:
-        """See `Result.headline`."""
-        return headline(self.summary)
+        """Yield one line per system, then who failed."""
+        summary = self.summary
+        about, k, systems = summary["benchmark"], summary["k"], summary["systems"]
+        width = max(len(system["name"]) for system in systems)
+
+        def line(name: str, cells: Sequence[str]) -> str:
+            return f"{name:<{width}}  " + "  ".join(f"{cell:<20}" for cell in cells).rstrip()
+
+        def cell(mean: Mapping[str, Any] | None) -> str:
+            return f"{mean['value']:.3f} [{mean['low']:.3f}, {mean['high']:.3f}]" if mean else "-"
+
+        yield (
+            f"{about['name']}: {about['questions']:,} questions over {about['records']:,} "
+            f"documents, k={k}; TCA by {' and '.join(summary['tca_by'])}"
+        )
+        yield line("", [heading.replace("K", str(k)) for heading in HEADINGS.values()])
+        for system in systems:
+            yield line(system["name"], [cell(system["overall"][name]) for name in HEADINGS])
+        for system in systems:
+            counts = system["questions"]
+            if counts["failed"]:
+                reason, times = next(iter(counts["reasons"].items()))
+                yield (
+                    f"{system['name']}: {counts['failed']:,} of {counts['total']:,} questions "
+                    f"failed, {times:,} because: {reason}"
+                )
 
 
 @one_writer
@@ -165,7 +190,7 @@ def score_systems(
                 results[system.name, system.about] = scored
                 record.timings_s[system.name] = round(time.perf_counter() - start, 2)
                 advance(1)
-    answered = sum(bool(question.answer and question.scope) for question in made.questions)
+    answered = sum(map(has_answer, made.questions))
     by = {BY_ANSWERS: answered, BY_CONDITIONS: len(made.questions) - answered}
     summary = {
         "benchmark": {
@@ -261,39 +286,6 @@ def section(folder: Path, scoring: Mapping[str, Any]) -> Section:
 
 def _value(share: Mapping[str, Any] | None) -> float | None:
     return None if share is None else float(share["value"])
-
-
-def headline(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield one line per system, then TCA by hop type, and who failed."""
-    about, k, systems = summary["benchmark"], summary["k"], summary["systems"]
-    width = max(len(system["name"]) for system in systems)
-
-    def line(name: str, cells: Sequence[str]) -> str:
-        return f"{name:<{width}}  " + "  ".join(f"{cell:<20}" for cell in cells).rstrip()
-
-    def cell(mean: Mapping[str, Any] | None) -> str:
-        return f"{mean['value']:.3f} [{mean['low']:.3f}, {mean['high']:.3f}]" if mean else "-"
-
-    yield (
-        f"{about['name']}: {about['questions']:,} questions over {about['records']:,} documents, "
-        f"k={k}; TCA by {' and '.join(summary['tca_by'])}"
-    )
-    yield line("", [heading.replace("K", str(k)) for heading in HEADINGS.values()])
-    for system in systems:
-        yield line(system["name"], [cell(system["overall"][name]) for name in HEADINGS])
-    if hops := list(dict.fromkeys(hop for system in systems for hop in system["hops"])):
-        yield from ("", "TCA by hop type", line("", hops))
-        for system in systems:
-            of = [system["hops"].get(hop) for hop in hops]
-            yield line(system["name"], [cell(shares and shares["tca"]) for shares in of])
-    for system in systems:
-        counts = system["questions"]
-        if counts["failed"]:
-            reason, times = next(iter(counts["reasons"].items()))
-            yield (
-                f"{system['name']}: {counts['failed']:,} of {counts['total']:,} questions failed, "
-                f"{times:,} because: {reason}"
-            )
 
 
 def vocabulary_gap(

@@ -20,7 +20,6 @@ from argus.authority.relation import Authority
 from argus.authority.rules import Record
 from argus.authority.theory import check_conditions
 from argus.data.types import State
-from argus.errors import InputError
 from argus.measures.intervals import wilson
 
 
@@ -91,20 +90,13 @@ class Judge:
     """The gold side of a benchmark. Its edges and answers judge all retrieved documents.
 
     Where it has no edges, its rules are the relation. Raises InputError for gold edges that make a
-    cycle or name no record, and for answers to questions of other scopes than an employee and a
-    ticker: nothing here could derive them.
+    cycle or name no record.
     """
 
     def __init__(self, benchmark: Benchmark) -> None:
         self.relation = gold_relation(benchmark)
-        answered = [q for q in benchmark.questions if q.answer]
-        if not all(q.scope.keys() >= ANSWERED_BY for q in answered if q.scope):
-            expected = f"scopes with {' and '.join(sorted(ANSWERED_BY))}, as FinSuperQA has them"
-            fix = "Leave the answers out: TCA is then judged by Theorem 4."
-            got = "answers to questions of another scope"
-            raise InputError(got, expected=expected, fix=fix, where=benchmark.name)
         # By which a reader derives answers from served documents.
-        self._known = pipeline_relation(benchmark) if answered else None
+        self._known = pipeline_relation(benchmark)
 
     def figures(self, question: Question, retrieved: Sequence[str]) -> Figures:
         """Return the scores of a list of distinct document ids for a question.
@@ -119,7 +111,7 @@ class Judge:
         conditions = check_conditions(retrieved, self.relation, question.anchor or question.gold)
         noticed = not conditions.ignored
         answer, correct = "", None
-        if self._known is not None and question.answer and question.scope:
+        if has_answer(question):
             answer = answer_of(retrieved, question.scope, self._known)
             if question.answer in RELEASED.values():  # in the words of the question's own answer
                 answer = RELEASED.get(answer, answer)
@@ -138,6 +130,11 @@ class Judge:
             recall=part(question.gold),
             answer=answer,
         )
+
+
+def has_answer(question: Question) -> bool:
+    """Return whether a question has an answer, and the scope to derive one in."""
+    return bool(question.answer) and question.scope.keys() >= ANSWERED_BY
 
 
 def gold_relation(benchmark: Benchmark) -> Authority:

@@ -480,8 +480,6 @@ def open_benchmark(
             expected = f"one of {', '.join(MAKERS)}, a folder, or car:FILE for a released file"
             raise InputError(got, expected=expected, fix="Check the name.", where="--benchmark")
         file = folder / (QUERIES if queries is None else queries)
-        if queries is not None and Path(queries).is_file() and not file.is_file():
-            file = Path(queries)
         made = read_benchmark(folder, str(file.resolve()))
         files = {"corpus": folder / CORPUS, "queries": file}
     if rules is not None:

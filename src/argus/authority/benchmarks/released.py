@@ -100,14 +100,11 @@ def read_released(
         questions.append(question)
         edges |= {(edge.superseder, edge.superseded): edge for edge in links}
     for row in read_rows(distractors) if distractors is not None else ():
-        values = row.values.get("entities") or {}
-        scope = {str(k): str(v) for k, v in values.items()} if isinstance(values, dict) else {}
-        kind = next((name for name in ("event_type", "type") if name in row.values), None)
         distractor = Record(
             id_value(row, pick_field(row, ("doc_id", "_id", "id", "event_id"), what="id")),
-            text_value(row, kind) if kind else "distractor",
+            text_value(row, "event_type") or text_value(row, "type") or "distractor",
             parse_moment(row.values.get("timestamp"), where=row.at("timestamp")),
-            scope,
+            {str(k): str(v) for k, v in (row.values.get("entities") or {}).items()},
             _text(row, "text"),
         )
         _add(records, [distractor], row)

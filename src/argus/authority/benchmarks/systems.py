@@ -22,7 +22,6 @@ from scipy.sparse import csr_array
 from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.benchmarks.judging import Closure, Outcome, gold_relation, pipeline_relation
 from argus.authority.config import ANCHORS, Chains
-from argus.authority.relation import Authority
 from argus.authority.resolution import trace
 from argus.authority.theory import ScopeNames, ScopeTimes
 from argus.data.types import FloatArray, IntArray, Run
@@ -98,30 +97,13 @@ class Bench:
         self.benchmark, self.k, self.depth = benchmark, k, max(DEPTH, k)
         self.anchors = max(ANCHORS, k)
         self._encoder, self._store = encoder, store
+        # The relation that a pipeline may know, and the one that judges.
+        self.relation, self.gold = pipeline_relation(benchmark), gold_relation(benchmark)
+        self.names, self.scopes = ScopeNames(benchmark.records), ScopeTimes(benchmark.records)
         records = sorted(benchmark.records, key=lambda record: record.id)
         # Document id to what is indexed of it, ordered by id.
         self.texts = {record.id: record.document.content for record in records}
         self._ids, self._asked = list(self.texts), {q.id: q.text for q in benchmark.questions}
-
-    @cached_property
-    def relation(self) -> Authority:
-        """The relation that a pipeline may know."""
-        return pipeline_relation(self.benchmark)
-
-    @cached_property
-    def gold(self) -> Authority:
-        """The relation that judges."""
-        return gold_relation(self.benchmark)
-
-    @cached_property
-    def names(self) -> ScopeNames:
-        """The names of the records' entities."""
-        return ScopeNames(self.benchmark.records)
-
-    @cached_property
-    def scopes(self) -> ScopeTimes:
-        """The records by scope and time."""
-        return ScopeTimes(self.benchmark.records)
 
     @cached_property
     def bm25(self) -> Rankings:

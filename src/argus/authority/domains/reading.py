@@ -168,7 +168,11 @@ class Domain:
         if self.shapes is None:
             yield self._record_of_columns(row)
             return
-        matching = [shape for shape in self.shapes if _matches(shape, row)]
+        matching = [
+            shape
+            for shape in self.shapes
+            if all(test.holds(path.find(row.values, row.at)) for path, test in shape.when.items())
+        ]
         if not matching and not self.skip:
             tests = (", ".join(repr(path.text) for path in shape.when) for shape in self.shapes)
             raise InputError(
@@ -272,21 +276,6 @@ class Domain:
             ),
             metadata=metadata,
         )
-
-
-def _matches(shape: ShapeSpec, row: Row) -> bool:
-    """Return whether all tests of a shape's `when` hold."""
-    for path, test in shape.when.items():
-        there = [v for v in path.find(row.values, row.at) if v not in ("", [], {})]
-        if test.exists is not None:
-            holds = bool(there) == test.exists
-        else:
-            holds = any(
-                type(v) is type(one) and v == one for v in there for one in test.equals or ()
-            )
-        if not holds:
-            return False
-    return True
 
 
 def load_domain(source: str | Path) -> Domain:

@@ -9,7 +9,7 @@ applies all of it to files.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from string import Formatter
@@ -188,6 +188,14 @@ class Condition(Strict):
             fix = "Write several tests as several paths, several values as `equals: [a, b]`."
             raise problem("several tests, or none", "one of exists and equals", fix)
         return self
+
+    def holds(self, found: Sequence[object]) -> bool:
+        """Return whether the values at its path meet it. Empty ones are none."""
+        there = [value for value in found if value not in ("", [], {})]
+        if self.exists is not None:
+            return bool(there) == self.exists
+        equals = self.equals or ()
+        return any(type(value) is type(one) and value == one for value in there for one in equals)
 
 
 class TypeSpec(Strict):
