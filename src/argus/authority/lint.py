@@ -65,18 +65,13 @@ class LintedQuery:
     future: tuple[str, ...]
     conditions: Conditions
 
-    @property
-    def holds(self) -> bool:
-        """True if both conditions of Theorem 4 hold and all that is served is in force."""
-        return self.conditions.hold and not self.future
-
 
 # By rate: its label on the page and on the command line, and its value of a query, from 0 to 1. A
 # rate is the mean over the measured queries.
 RATES: Mapping[str, tuple[str, Callable[[LintedQuery], float]]] = {
     "violations": (
         "queries that violate Theorem 4, or are served what is not in force yet",
-        lambda q: not q.holds,
+        lambda q: not q.conditions.hold or bool(q.future),
     ),
     "frontier_missing": (
         "queries that lack a controlling document", lambda q: bool(q.conditions.missing),
