@@ -78,9 +78,8 @@ Event = Mapping[str, Any]
 
 
 # The texts of each benchmark, by their names in its section of the file.
-_TEXTS = tomllib.loads(
-    files("argus.authority.benchmarks").joinpath("texts.toml").read_text(encoding="utf-8")
-)
+_FILE = files("argus.authority.benchmarks").joinpath("texts.toml")
+_TEXTS = tomllib.loads(_FILE.read_text(encoding="utf-8"))
 security, legal, finance = (
     SimpleNamespace(**_TEXTS[section]) for section in ("security", "legal", "finance")
 )
