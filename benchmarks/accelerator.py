@@ -118,7 +118,7 @@ def _encoded(
 ) -> tuple[FloatArray, float]:
     """Return the vectors, and texts a second."""
     config = EncoderConfig(model=str(folder), device=device, precision=precision)
-    encoder = load_encoder(config, sample=texts[:64]).encoder
+    encoder = load_encoder(config)
     encoder.encode_documents(texts[:64])
     seconds, vectors = timed(lambda: encoder.encode_documents(texts))
     return vectors, round(len(texts) / seconds, 1)

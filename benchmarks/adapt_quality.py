@@ -68,7 +68,7 @@ class Demo:
     def embedded(cls) -> Demo:
         """Embed everything once."""
         base = standard_library()
-        encoder = load_encoder(EncoderConfig(precision="float32")).encoder
+        encoder = load_encoder(EncoderConfig(precision="float32"))
         views = [View(e.id, e.id, "original", f"{e.id} {e.paragraph}") for e in base.entities]
         views.sort(key=lambda view: view.id)
         documents = Snapshot.of(views, encoder.encode_documents([v.text for v in views]))

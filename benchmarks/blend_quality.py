@@ -45,7 +45,7 @@ CONSTANT = "blend, BM25 always 0.2"
 
 
 def run() -> dict[str, Any]:
-    encoder = load_encoder(EncoderConfig(precision="float32")).encoder
+    encoder = load_encoder(EncoderConfig(precision="float32"))
     results: dict[str, Any] = {}
     changes: dict[str, list[FloatArray]] = {}
     with tempfile.TemporaryDirectory() as temporary:

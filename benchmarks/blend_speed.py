@@ -40,7 +40,7 @@ BARS = {"search_ms": 50, "hubs_seconds": 60, "build_times_encoding": 1.3}
 
 
 def run() -> dict[str, Any]:
-    encoder = load_encoder(EncoderConfig(precision="float32")).encoder
+    encoder = load_encoder(EncoderConfig(precision="float32"))
     library = standard_library()
     texts = [f"{e.id} {e.paragraph}" for e in library.entities]
     questions = standard_questions()[0][:QUERIES]

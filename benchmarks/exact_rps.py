@@ -62,7 +62,7 @@ def fb15k237() -> tuple[Any, Any]:
     base = read_knowledge(open_corpus(path), KnowledgeSource()).base
     has_text = np.array([bool(e.paragraph) for e in base.entities])
     texts = [e.paragraph for e in base.entities if e.paragraph]
-    encoder = load_encoder(EncoderConfig(), sample=texts).encoder
+    encoder = load_encoder(EncoderConfig())
     with (
         tempfile.TemporaryDirectory() as folder,
         EmbeddingStore(Path(folder), fingerprint=encoder.fingerprint, dim=encoder.dim) as store,

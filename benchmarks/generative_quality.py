@@ -182,7 +182,7 @@ def _others(documents: list[Document], questions: list[Query], suffix: str = "")
     ids, texts = [d.id for d in documents], [d.content for d in documents]
     names, asked = [q.id for q in questions], [q.text for q in questions]
     lexical = LexicalIndex.build(ids, texts).search(asked, 100).run(names)
-    encoder = load_encoder(EncoderConfig(), sample=texts).encoder
+    encoder = load_encoder(EncoderConfig())
     scores = encoder.encode_queries(asked) @ encoder.encode_documents(texts).T
     dense = {
         name: {ids[i]: float(row[i]) for i in np.argsort(-row, kind="stable")[:100]}

@@ -39,7 +39,7 @@ MOVED = 0.02
 
 
 def run() -> dict[str, Any]:
-    encoder = load_encoder(EncoderConfig()).encoder
+    encoder = load_encoder(EncoderConfig())
     with tempfile.TemporaryDirectory() as home:
         store = EmbeddingStore(
             Path(home) / "vectors", fingerprint=encoder.fingerprint, dim=encoder.dim

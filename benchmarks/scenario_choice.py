@@ -35,7 +35,7 @@ CELLS = [Cell(c, weight) for c in Component for weight in WEIGHTS]
 
 
 def run() -> dict[str, Any]:
-    encoder = load_encoder(EncoderConfig(precision="float32")).encoder
+    encoder = load_encoder(EncoderConfig(precision="float32"))
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         return {"demo": _demo(home, encoder), "released": _released(home, encoder)}

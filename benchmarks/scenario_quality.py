@@ -57,7 +57,7 @@ def _without(corpus: Path, store: Path) -> dict[str, Any]:
     """Measure M+E at 0.7 on questions whose documents have no scenarios."""
     qrels, encoding = corpus / "qrels" / "test.tsv", EncoderConfig()
     source = read_source(corpus, corpus / "profiles.jsonl", corpus, qrels, encoder=encoding)
-    encoder = load_encoder(encoding, sample=[d.content for d in source.documents]).encoder
+    encoder = load_encoder(encoding)
     with EmbeddingStore(store, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
         return without(embed_source(source, (Component.ME,), encoder, opened), USUAL)
 

@@ -40,7 +40,7 @@ BOUNDS = GateBounds(max_unreachable_share=0.01, min_self_retrieval=0.5, min_reca
 
 
 def run() -> dict[str, Any]:
-    encoder = load_encoder(EncoderConfig(precision="float32")).encoder
+    encoder = load_encoder(EncoderConfig(precision="float32"))
     documents = read_corpus(collection("wiki2"))
     vectors = encoder.encode_documents([f"{d.title}\n{d.text}" for d in documents])
     results: dict[str, Any] = {"documents": len(documents), "exposure_of": LIMIT}

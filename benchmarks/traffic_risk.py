@@ -86,7 +86,7 @@ def _vectors(name: str, documents: list[Document], queries: Any) -> Any:
 
 @cache
 def _encoder() -> Any:
-    return load_encoder(EncoderConfig(precision="float32")).encoder
+    return load_encoder(EncoderConfig(precision="float32"))
 
 
 def _measured(

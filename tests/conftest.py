@@ -25,8 +25,7 @@ from tests.support import vectors
 from tests.support.draws import IS_CAMPAIGN, examples
 
 if TYPE_CHECKING:
-    from argus.encoders.config import EncoderConfig
-    from argus.encoders.sentence_transformer import SentenceTransformerEncoder
+    from argus.encoders.models import OnnxEncoder
 
 # the same examples in every run, and the same verdict on a machine that is slow or busy
 settings.register_profile(
@@ -81,23 +80,17 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def read_once() -> Iterator[Callable[..., SentenceTransformerEncoder]]:
+def read_once() -> Iterator[Callable[..., OnnxEncoder]]:
     """Read the default encoder once for all who name it in the same words; `cache_clear` forgets.
 
     Each has an encoder of its own over the same model.
     """
-    from argus.encoders import load as models
-    from argus.encoders.config import DEFAULT_MODEL
+    from argus.encoders import load
 
-    read, kept = models.read_model, cache(models.read_model)
-
-    def once(config: EncoderConfig, kind: str, precision: str) -> SentenceTransformerEncoder:
-        if config.model != DEFAULT_MODEL:
-            return read(config, kind, precision)
-        return copy(kept(config, kind, precision))
+    read, kept = load.open_onnx, cache(load.open_onnx)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(models, "read_model", once)
+        patch.setattr(load, "open_onnx", lambda c: copy(kept(c)) if c.is_packaged else read(c))
         yield kept
 
 
@@ -107,21 +100,20 @@ EMBED_ANEW = {"contract", "encoders", "engine", "health", "jobs"}
 
 @pytest.fixture(scope="module", autouse=True)
 def embed_once(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Have a text that many tests embed embedded once per process, in float32."""
+    """Have a text that many tests embed embedded once per process."""
     room = request.path.relative_to(Path(__file__).parent).parts[0]
     with pytest.MonkeyPatch.context() as patch:
         if room not in EMBED_ANEW:
             vectors.make_once(patch)
-            patch.setattr("argus.encoders.load.has_bfloat16", lambda device: False)
         yield
 
 
 @pytest.fixture(scope="session")
 def minilm():
-    """The default encoder, in float32, loaded once."""
+    """The default encoder, loaded once."""
     from argus.encoders import EncoderConfig, load_encoder
 
-    return load_encoder(EncoderConfig(precision="float32")).encoder
+    return load_encoder(EncoderConfig())
 
 
 @pytest.fixture(scope="session")
@@ -202,7 +194,7 @@ class Repairable:
         self.qrels = {f"q{i}": {doc: 1} for i, doc in enumerate(QUESTIONS.values())}
         self.documents = [Document(id_, text) for id_, text in TEXTS.items()]
         self.built = folder / "built"
-        build_index(self.documents, out=self.built, encoder=EncoderConfig(precision="float32"))
+        build_index(self.documents, out=self.built, encoder=EncoderConfig())
         self.asked = encoder.encode_queries([*KNOWN, *QUESTIONS, *TEXTS.values()])
         self._keep_vectors(folder / "once")
 

@@ -39,7 +39,7 @@ def files(tmp_path, monkeypatch):
 
 def tried(**parts):
     """Return the checks of these parts by name, with the default encoder."""
-    encoder = argus.EncoderConfig(precision="float32")
+    encoder = argus.EncoderConfig()
     trial = Trial(argus.health.ProjectParts(**parts), encoder=encoder)
     return {check.part: check for check in trial.checks()}
 

@@ -34,7 +34,6 @@ def test_the_files_of_the_page_are_short_and_what_they_do_is_in_the_results(
     suite = '[[retrievers]]\nencoder = "hashed.py:Hashed"\n[[tasks]]\ntask = "task"\n'
     (folder / "suite.toml").write_text(suite + re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)[0])
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("argus.encoders.load.has_bfloat16", lambda device: False)
     shown = "".join(re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)).replace("argus ", "")
     for line in (*BEFORE, *shown.splitlines(), "research suite suite.toml --out suite/"):
         code, out, err = invoke(shlex.split(line))

@@ -258,11 +258,11 @@ class Trial:
         from argus.encoders import load_any_encoder
         from argus.encoders.protocol import family_of
 
-        encoder = load_any_encoder(self.encoder).encoder
+        encoder = load_any_encoder(self.encoder)
         encoder.encode_queries(["which documents does it not reach?"])
         vectors = f"{family_of(encoder)} vectors"
         if family_of(encoder) == "dense":
-            self._loaded, vectors = encoder, f"{encoder.dim} dimensions"  # type: ignore[assignment]
+            self._loaded, vectors = encoder, f"{encoder.dim} dimensions"
         return GOOD, f"{self.encoder.model} embeds: {vectors}", ""
 
     def _documents(self) -> Finding:

@@ -14,7 +14,7 @@ def test_an_index_and_a_store_bring_back_the_same(argus, jsonl, minilm, tmp_path
     jsonl(tmp_path / "docs.jsonl", rows)
     jsonl(tmp_path / "q.jsonl", [{"_id": "q1", "text": "hot leaves for tea"}])
     (tmp_path / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ttea\t1\n")
-    build_index(DOCUMENTS, out=tmp_path / "ix", encoder=EncoderConfig(precision="float32"))
+    build_index(DOCUMENTS, out=tmp_path / "ix", encoder=EncoderConfig())
     word_store(tmp_path / "qdrant", DOCUMENTS, minilm)
     for one in ("--index", "--retriever"):
         ran = argus(

@@ -20,7 +20,6 @@ from unittest.mock import patch
 
 import httpx
 
-import argus.encoders.load as models
 from argus.cli.main import main
 from tests.support.console import forget_chroma
 from tests.support.example_runs import COMMANDS, EXAMPLES, FOLLOWS, arguments, prepare
@@ -120,13 +119,12 @@ class _Renames:
 
 
 RENAMES = _Renames()
-PRELOADED = ["argus.cli.main", "sentence_transformers", "sklearn.pipeline", "lancedb", "duckdb"]
+PRELOADED = ["argus.cli.main", "onnxruntime", "sklearn.pipeline", "lancedb", "duckdb"]
 """What most commands import: a process that is killed begins with it."""
 
 
 def _until_killed(folder: str, words: list[str], at: int) -> None:
     os.chdir(folder)
-    models.has_bfloat16 = lambda device: False
     sys.argv = ["argus", *words]
     RENAMES.fatal = at
     main()

@@ -53,7 +53,6 @@ def examples(
     endpoint = Endpoint()
     endpoint.behave = answer
     with serving(endpoint) as url, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("argus.encoders.load.has_bfloat16", lambda device: False)
         patch.setenv("OPENAI_API_KEY", SECRET)
         patch.setenv("ARGUS_TRUST", f"OPENAI_API_KEY={url}")
         yield Examples(home, source, url)

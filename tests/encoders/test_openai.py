@@ -48,7 +48,7 @@ def test_vectors_are_unit_rows_in_order_and_the_key_is_sent_and_no_part_of_the_f
 ):
     monkeypatch.setenv("MY_KEY", "secret")
     config = EncoderConfig(model="openai:my/m", base_url=endpoint.url, api_key_env="MY_KEY")
-    loaded = load_encoder(config).encoder
+    loaded = load_encoder(config)
     vectors = loaded.encode_documents(["aaa", "a", "aa"])
     np.testing.assert_allclose(vectors, rows(3, 1, 2), atol=1e-6)
     assert vectors.dtype == np.float32

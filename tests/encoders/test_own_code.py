@@ -55,13 +55,13 @@ def file(tmp_path, monkeypatch):
 
 
 def test_its_rows_have_length_one_and_its_fingerprint_follows_the_file(file):
-    encoder = load_encoder("own.py:Hashed").encoder
+    encoder = load_encoder("own.py:Hashed")
     rows = encoder.encode_queries(["a cat", "two dogs bark"])
     assert rows.shape == (2, 64) and np.allclose(np.linalg.norm(rows, axis=1), 1)
     again = pickle.loads(pickle.dumps(encoder))
     assert again.fingerprint == encoder.fingerprint
     file.write_text(HASHED.replace("64", "32"))
-    assert load_encoder("own.py").encoder.fingerprint != encoder.fingerprint
+    assert load_encoder("own.py").fingerprint != encoder.fingerprint
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_its_rows_have_length_one_and_its_fingerprint_follows_the_file(file):
 def test_what_is_no_encoder_is_told_with_its_file(file, code, error):
     file.write_text(code)
     with pytest.raises(error, match=r"own\.py"):
-        _ = load_encoder("own.py").encoder.dim
+        _ = load_encoder("own.py").dim
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def folder(tmp_path):
 
 def load(folder, **settings):
     config = EncoderConfig(model=str(folder), precision="float32", device="cpu", **settings)
-    return load_encoder(config).encoder
+    return load_encoder(config)
 
 
 def test_code_of_a_model_is_run_if_it_is_trusted_and_told(folder, tmp_path):

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from argus.encoders.packing import pack_linear_layers
+from argus.encoders.sentence_transformer import pack_linear_layers
 
 
 class FeedForward(nn.Module):

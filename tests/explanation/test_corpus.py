@@ -43,7 +43,7 @@ def encoders(tmp_path_factory):
     folders = {name: make(home / name) for name, make in MAKE.items()}
     configs = {name: EncoderConfig(model=str(path), precision="float32", device="cpu")
                for name, path in folders.items()}  # fmt: skip
-    return {name: load_any_encoder(config).encoder for name, config in configs.items()}
+    return {name: load_any_encoder(config) for name, config in configs.items()}
 
 
 def scores(encoder):

@@ -32,7 +32,7 @@ def index(config, tmp_path_factory):
 
 
 def test_a_search_ranks_by_dot_product(config, index):
-    encoder = load_encoder(config).encoder
+    encoder = load_encoder(config)
     vectors = encoder.encode_documents([d.content for d in DOCUMENTS]).astype(float)
     lengths = np.linalg.norm(vectors, axis=1)
     assert np.ptp(lengths) > 0.05  # or cosine would do

@@ -1,5 +1,7 @@
 """Probe, encoder and store of the diagnosis' tests."""
 
+from copy import copy
+
 import pytest
 
 from argus.corpora.opening import read_corpus
@@ -14,7 +16,9 @@ def probe(minilm):
 
 @pytest.fixture(scope="module")
 def sentences(minilm):
-    return SentenceOnly(minilm.model, name=minilm.name)
+    encoder = copy(minilm)
+    encoder.__class__ = SentenceOnly
+    return encoder
 
 
 @pytest.fixture

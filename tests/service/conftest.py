@@ -29,7 +29,7 @@ def story(tmp_path_factory):
     """A folder with records, rules and an index of the records' texts."""
     folder = write_story(tmp_path_factory.mktemp("service") / "story")
     documents = read_corpus(folder / "records.jsonl")
-    build_index(documents, out=folder / "index", encoder=EncoderConfig(precision="float32"))
+    build_index(documents, out=folder / "index", encoder=EncoderConfig())
     return folder
 
 

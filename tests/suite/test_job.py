@@ -2,8 +2,6 @@
 
 import pytest
 
-from argus.encoders.config import EncoderConfig
-from argus.encoders.load import LoadedEncoder
 from argus.errors import InputError
 from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
@@ -42,9 +40,8 @@ def home(shared, tmp_path_factory):
 
 @pytest.fixture(scope="module", autouse=True)
 def loaded(minilm):
-    encoder = LoadedEncoder(minilm, EncoderConfig(precision="float32"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("argus.suite.job.load_encoder", lambda config, **_: encoder)
+        patch.setattr("argus.suite.job.load_encoder", lambda config: minilm)
         yield
 
 

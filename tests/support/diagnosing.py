@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from argus.data.types import Document
-from argus.encoders.sentence_transformer import SentenceTransformerEncoder
+from argus.encoders.models import OnnxEncoder
 from argus.knowledge.gazetteer import Gazetteer, GazetteerConfig
 from argus.remedies.config import ReferenceConfig
 from argus.retrievability.probes import Probe
@@ -18,10 +18,10 @@ CAPITALS = ReferenceConfig(mentions="capitals")
 BERN = [Document("d", "The bears of Bern live in Switzerland.")]
 
 
-class SentenceOnly(SentenceTransformerEncoder):
+class SentenceOnly(OnnxEncoder):
     """The real model, used as those are that give no token vectors."""
 
-    pools_spans = property(lambda self: False, lambda self, value: None)
+    pools_spans = False
 
     def encode_spans(self, texts, spans):
         raise AssertionError("an encoder that pools no spans is asked for documents")

@@ -32,7 +32,7 @@ def asking(folder: Path, scenarios: Path, encoder) -> Asking:
     """Index the first real documents with all their scenarios but one, which is asked for."""
     documents = read_corpus(scenarios / "scenarios.jsonl", limit=DOCUMENTS)
     documents = [Document(d.id, d.text) for d in documents]
-    build_index(documents, out=folder / "index", encoder=EncoderConfig(precision="float32"))
+    build_index(documents, out=folder / "index", encoder=EncoderConfig())
     profiles = read_profiles(scenarios / "scenarios.jsonl")
     views = scenario_views(profiles[d.id] for d in documents)
     views = [v for v in views if not v.id.endswith(f"-{HELD_OUT + 1}")]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from argus.encoders.sentence_transformer import SentenceTransformerEncoder
+from argus.encoders.models import DenseEncoder
 
 Key = tuple[Any, ...]
 KEPT: dict[Key, Any] = {}
@@ -17,7 +17,7 @@ KEPT: dict[Key, Any] = {}
 
 def make_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a text, or a span of a text, embedded only the first time."""
-    embed, pool = SentenceTransformerEncoder._encode, SentenceTransformerEncoder.encode_spans
+    embed, pool = DenseEncoder._encode, DenseEncoder.encode_spans
 
     def sentences(self: Any, texts: Sequence[str], prompt: Any, task: str) -> Any:
         of = (*_model(self), prompt.text, task)
@@ -29,8 +29,8 @@ def make_once(monkeypatch: pytest.MonkeyPatch) -> None:
         keys = [(*of, *each) for each in zip(texts, spans, strict=True)]
         return _kept(keys, lambda at: pool(self, [texts[i] for i in at], [spans[i] for i in at]))
 
-    monkeypatch.setattr(SentenceTransformerEncoder, "_encode", sentences)
-    monkeypatch.setattr(SentenceTransformerEncoder, "encode_spans", spans)
+    monkeypatch.setattr(DenseEncoder, "_encode", sentences)
+    monkeypatch.setattr(DenseEncoder, "encode_spans", spans)
 
 
 def fill_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +48,7 @@ def fill_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _model(encoder: Any) -> Key:
-    of = (encoder.name, encoder._revision, encoder.precision, encoder.fingerprint)
+    of = (encoder.fingerprint,)
     return (*of, encoder.dim, encoder.similarity, encoder.prompts.document.text)
 
 

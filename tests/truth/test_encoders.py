@@ -31,7 +31,7 @@ def static(tmp_path_factory):
 
 
 def test_a_folder_of_static_vectors_embeds_and_audits(static, tmp_path):
-    loaded = argus.encoders.load_encoder(str(static)).encoder
+    loaded = argus.encoders.load_encoder(str(static))
     assert loaded.encode_documents(["rain and the harbour"]).shape == (1, 16)
     assert loaded.max_tokens is None and loaded.count_tokens(["rain, rain"]).tolist() == [3]
     corpus = tmp_path / "docs.jsonl"

@@ -225,7 +225,7 @@ def audit_opened(
     texts = {id_: text for id_, text in texts.items() if text.strip()}
     sample = list(texts.values())
     proxies: dict[str, Found] = {}
-    with open_encoder(folder, encoder, record, sample=sample, store=store) as (model, opened_store):
+    with open_encoder(folder, encoder, record, store=store) as (model, opened_store):
         with record.timed("embedding documents"):
             embedded = embed(documents(sample), model, opened_store, what="documents")
             cut = texts_cut(model, sample)

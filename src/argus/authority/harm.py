@@ -179,8 +179,7 @@ def measure_harm(
         record.open(folder)
         cases = _make_cases(questions, systems, Bench(made, k=k))
     else:
-        sample = [r.document.content for r in made.records if r.document.content.strip()]
-        with open_encoder(folder, encoder, record, sample=sample, store=store) as (model, opened):
+        with open_encoder(folder, encoder, record, store=store) as (model, opened):
             bench = Bench(made, k=k, encoder=model, store=opened)
             cases = _make_cases(questions, systems, bench)
     texts = {r.id: r.document.content for r in made.records}

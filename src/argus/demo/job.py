@@ -285,7 +285,7 @@ def ask(
     corpus = sorted(corpus, key=lambda d: d.id)
     record = Record("questions", {"queries": len(questions)}, {})
     with (
-        open_encoder(folder, encoder, record, sample=[]) as (model, store),
+        open_encoder(folder, encoder, record) as (model, store),
         record.timed("asking the questions"),
     ):
         texts = embed(documents([d.content for d in corpus]), model, store)

@@ -12,10 +12,8 @@ from .embed import (
     queries as queries,
 )
 from .load import (
-    LoadedEncoder as LoadedEncoder,
     load_any_encoder as load_any_encoder,
     load_encoder as load_encoder,
-    loaded_encoder as loaded_encoder,
     require_vectors as require_vectors,
 )
 from .protocol import (

@@ -17,11 +17,10 @@ from argus.settings import Choices, Ge, Option, check_settings
 E = TypeVar("E")
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
-PACKAGED_NAMES = frozenset({DEFAULT_MODEL, f"sentence-transformers/{DEFAULT_MODEL}"})
 NONE = "none"  # name of an encoder that is none
 # Similarities: rows have length 1, or the length of a row counts.
 COSINE, DOT = "cosine", "dot"
-PRECISIONS = ("auto", "float32", "bfloat16", "float16")
+PRECISIONS = ("int8", "float32", "bfloat16", "float16")
 _ENCODER = Option(panel="Encoder")
 
 
@@ -30,7 +29,8 @@ class EncoderConfig:
     """Settings of an encoder.
 
     Attributes:
-        model: sentence-transformers name or folder, openai:MODEL, or your own: FILE.py:NAME.
+        model: sentence-transformers name or folder, FILE.onnx, openai:MODEL, or your own:
+            FILE.py:NAME.
         base_url: Endpoint of openai:MODEL encoders.
         api_key_env: Environment variable that holds the API key.
         query_prompt: Put before queries: a text, or a name of the model's own. Default: as the
@@ -39,7 +39,8 @@ class EncoderConfig:
         revision: Commit (or branch, tag) of a model of the hub.
         trust_remote_code: Run code that comes with the model; of the hub only at a pinned
             --revision.
-        precision: auto (checked on your texts), float32, bfloat16, float16.
+        precision: float32, bfloat16 or float16 on torch. Default: int8 of the default model, which
+            needs no torch, and float32 of others.
         batch_size: Texts per request to an endpoint.
         concurrency: Requests at once to an endpoint.
     """
@@ -51,7 +52,7 @@ class EncoderConfig:
     document_prompt: Annotated[str | None, _ENCODER] = None
     revision: Annotated[str | None, _ENCODER] = None
     trust_remote_code: Annotated[bool, _ENCODER] = False
-    precision: Annotated[str, Choices(PRECISIONS), _ENCODER] = "auto"
+    precision: Annotated[str | None, Choices(PRECISIONS), _ENCODER] = None
     device: Device = None
     batch_size: Annotated[int, Ge(1), Option(("--batch",), "Encoder")] = 64
     concurrency: Annotated[int, Ge(1), _ENCODER] = 4
@@ -65,6 +66,17 @@ class EncoderConfig:
             expected = "the 40 digits of the commit whose code you have read"
             fix = "Give --revision COMMIT, or a folder that holds the model."
             raise InputError(got, expected=expected, fix=fix, where="--revision")
+
+    @property
+    def is_default(self) -> bool:
+        """True if it is the default model, in any precision."""
+        is_other = self.revision is not None or Path(self.model).is_dir()
+        return self.model.removeprefix("sentence-transformers/") == DEFAULT_MODEL and not is_other
+
+    @property
+    def is_packaged(self) -> bool:
+        """True if its weights come with Argus, and it needs no torch."""
+        return self.is_default and self.precision in (None, "int8")
 
     @property
     def is_endpoint(self) -> bool:

@@ -205,7 +205,7 @@ def begin_encoding(
     if isinstance(encoder, EncoderConfig):
         from argus.encoders.load import load_any_encoder
 
-        encoder = load_any_encoder(encoder).encoder
+        encoder = load_any_encoder(encoder)
     if encoder.fingerprint != fingerprint:
         raise ArgusError(
             "A worker has another encoder than the one that runs the job; two encoders are never "

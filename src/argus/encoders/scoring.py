@@ -16,6 +16,7 @@ from typing import Any, Generic, cast
 import numpy as np
 import numpy.typing as npt
 
+from argus.data.provenance import content_hash
 from argus.data.types import FloatArray, IntArray
 from argus.encoders.protocol import UNIT_TOLERANCE, R, Rows, SparseRows, TokenRows
 
@@ -26,6 +27,10 @@ BLOCK_TOKENS = 1 << 14
 PAIR_BYTES = 64 << 20
 # Of the probabilistic bound of Higham and Mary (2019), λ√n·u.
 SIGMAS = 8.0
+
+
+# Rows that are compared one by one. Of more, equal ones are compared once.
+MAX_SINGLE = 64
 
 
 def rounding_bound(dim: int) -> float:
@@ -118,9 +123,18 @@ class DenseScoring(Scoring[FloatArray]):
 
     def against(self, query: FloatArray, rows: IntArray) -> Float64Array:
         """See `Scoring`."""
-        vectors = self.documents[rows].astype(float)
+        of = self._alike[rows] if len(rows) > MAX_SINGLE else rows
+        distinct, places = np.unique(of, return_inverse=True)
+        vectors = self.documents[distinct].astype(float)
         exact: Float64Array = np.einsum("j,ij->i", query[0].astype(float), vectors)
-        return exact
+        return exact[places]
+
+    @cached_property
+    def _alike(self) -> IntArray:
+        """The first of the rows with the same vector, for each row: duplicates are many at once."""
+        first: dict[bytes, int] = {}
+        rows = enumerate(self.documents)
+        return np.array([first.setdefault(content_hash(v.tobytes()), i) for i, v in rows], np.int64)
 
 
 class SparseScoring(Scoring[SparseRows]):

@@ -1,73 +1,50 @@
-"""Encode with models of sentence-transformers: dense, sparse (SPLADE), late interaction (ColBERT).
+"""Encode with sentence-transformers: dense, sparse (SPLADE), late interaction (ColBERT).
 
 From texts to vectors, or to sparse rows or rows of tokens. A dense encoder puts the model's own
-prompts before texts, pools as the model does, and pools spans from its token vectors. Sparse and
-late-interaction encoders pool no spans: a span gets the rows of its whole text.
+prompts before texts, pools as the model does, and pools spans from its token vectors. Layers in
+bfloat16 are packed for the processor (`pack_linear_layers`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
+import torch
+from scipy.sparse import csr_array
+from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from argus.cores import available_cores
-from argus.data.types import FloatArray, IntArray, Span
+from argus.data.types import FloatArray, IntArray
 from argus.encoders.config import COSINE, DOT, Prompt, Prompts, resolve_prompts
-from argus.encoders.protocol import (
-    Family,
-    R,
-    SparseRows,
-    TokenRows,
-    concatenate,
-    empty_rows,
-    make_fingerprint,
-    unit_rows,
-)
-from argus.errors import EncodingError, InputError
-
-if TYPE_CHECKING:
-    import torch
+from argus.encoders.models import ON_CPU, BatchSizes, DenseEncoder, ModelEncoder
+from argus.encoders.protocol import Family, R, SparseRows, TokenRows
+from argus.errors import InputError
 
 T = TypeVar("T")
 
-# A text this much shorter than the longest begins the next batch.
-ALIKE = 0.8
-# Tokens that cutting a text may add, as words at its ends are split otherwise.
-MARGIN_TOKENS = 8
-
-
-# Limits of a batch: padded tokens and texts, at most, and tokens that are enough. A batch of fewer
-# takes shorter texts, too, since it would be slower per token.
-BatchSizes = tuple[int, int, int]
-# Measured: larger ones leave the caches.
-ON_CPU: BatchSizes = 2_048, 64, 96
 # Measured on an H100: `python -m benchmarks accelerator`.
 ON_GPU: BatchSizes = 32_768, 1_024, 8_192
 # Fast tokenizers may not be used from two threads at once.
 _TOKENIZING = Lock()
+# Of the largest value: two roundings to bfloat16 apart.
+_TOLERANCE = 0.02
 
 
-class ModelEncoder(ABC, Generic[R]):
-    """Base of the encoders on a loaded model.
+class TorchEncoder(ModelEncoder[R]):
+    """Base of the encoders on a loaded model of sentence-transformers.
 
-    similarities: how rows are compared, by the model's own name for it. has_tasks: a module that
-    came with the model takes a task, by the name of its prompt.
+    similarities: how rows are compared, by the model's own name for it.
     """
 
-    family: Family = "dense"
     similarities: Mapping[str, str]
-    has_tasks = False
 
     def __init__(
         self,
@@ -79,9 +56,13 @@ class ModelEncoder(ABC, Generic[R]):
         code: str = "",
     ) -> None:
         """Take a model as it is. prompts: None for its own. code: digest of code beside it."""
-        self.model, self.name, self.precision, self.code = model, name, precision, code
-        self.pooling: str = self.family
-        self.prompts = prompts or resolve_prompts(model.prompts or {})
+        # The digest now: packing hides weights from a later look.
+        source = f"sentence-transformers:{name}@{weights_digest(model)}"
+        prompts = prompts or resolve_prompts(model.prompts or {})
+        super().__init__(
+            source, prompts=prompts, precision=precision, pooling=self.family, code=code
+        )
+        self.model, self.name = model.eval(), name
         ranks_by = str(model.similarity_fn_name)
         if ranks_by not in self.similarities:
             got = f"a model that ranks by {ranks_by}"
@@ -89,17 +70,6 @@ class ModelEncoder(ABC, Generic[R]):
             fix = "Name another; a retriever that ranks so can be asked itself, with --retriever."
             raise InputError(got, expected=expected, fix=fix, where="--encoder")
         self.similarity = self.similarities[ranks_by]
-        self._revision = weights_digest(model)  # now: packing hides weights from a later look
-        model.eval()
-
-    @cached_property
-    @abstractmethod
-    def dim(self) -> int:
-        """Length of a vector, or terms of the vocabulary."""
-
-    @abstractmethod
-    def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> R:
-        """Return n rows, the prompt in front of each text. task: "query" or "document"."""
 
     @property
     def max_tokens(self) -> int | None:
@@ -108,68 +78,24 @@ class ModelEncoder(ABC, Generic[R]):
         limits = (self.model.max_seq_length, getattr(first, "document_length", None))
         return min((int(n) for n in limits if n and not math.isinf(n)), default=None)
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Model, a digest of its weights, prompts, pooling, sizes, precision, similarity."""
-        parts: dict[str, object] = {"dim": self.dim, "max_tokens": self.max_tokens}
-        parts |= {"precision": self.precision, "pooling": self.pooling, "normalize": "l2"}
-        if self.similarity != COSINE:
-            parts |= {"normalize": "none", "similarity": self.similarity}
-        query, document = self.prompts.query, self.prompts.document
-        parts |= {"query_prompt": repr(query.text), "document_prompt": repr(document.text)}
-        if self.has_tasks and (query.name or document.name):
-            parts |= {"query_task": repr(query.name), "document_task": repr(document.name)}
-        parts |= {"code": self.code} if self.code else {}
-        return make_fingerprint(f"sentence-transformers:{self.name}@{self._revision}", **parts)
-
-    def count_tokens(self, texts: Sequence[str]) -> IntArray:
-        """Return (n,) token counts, prompt and special tokens included, nothing cut."""
-        if not texts:
-            return np.zeros(0, np.int64)
-        tokenizer, prompt = self.model.tokenizer, self.prompts.document.text
-        prompted = [prompt + text for text in texts]
-        if callable(tokenizer):
-            counted = tokenizer(prompted, truncation=False, verbose=False)["input_ids"]
-        else:  # a tokenizers.Tokenizer, as models of static vectors have it
-            counted = [encoding.ids for encoding in tokenizer.encode_batch(prompted)]
-        return np.array([len(ids) for ids in counted], np.int64)
-
-    def encode_queries(self, texts: Sequence[str]) -> R:
-        """Return n rows, the query prompt in front of each text."""
-        return self._encode(texts, self.prompts.query, "query")
-
-    def encode_documents(self, texts: Sequence[str]) -> R:
-        """Return n rows. Texts beyond the window are cut, as in any index."""
-        return self._encode(texts, self.prompts.document, "document")
-
-    def _encode(self, texts: Sequence[str], prompt: Prompt, task: str) -> R:
-        def encode(batch: list[int]) -> R:
-            return self._encode_batch([texts[i] for i in batch], prompt, task)
-
-        counts = np.minimum(self.count_tokens(texts), self.max_tokens or ON_CPU[0])
-        done = self._map(encode, counts.tolist())
-        none: Any = empty_rows(self.family, self.dim)
-        rows: Any = concatenate([none, *(part for _, part in done)])
-        back: R = rows[np.argsort(np.array([i for batch, _ in done for i in batch], np.int64))]
-        return back
+    def _tokenize(self, texts: Sequence[str]) -> Sequence[Sequence[int]]:
+        tokenizer = self.model.tokenizer
+        if not callable(tokenizer):  # a tokenizers.Tokenizer, as models of static vectors have it
+            return [encoding.ids for encoding in tokenizer.encode_batch(texts)]
+        ids: list[list[int]] = tokenizer(texts, truncation=False, verbose=False)["input_ids"]
+        return ids
 
     def _call(self, texts: Sequence[str], prompt: Prompt, task: str, **options: Any) -> Any:
         """Return what the library's own `encode` makes of one batch."""
         options |= {"batch_size": len(texts), "show_progress_bar": False}
         return self.model.encode(list(texts), prompt=prompt.text, task=task, **options)
 
-    def _map(
-        self, work: Callable[[list[int]], T], counts: Sequence[int]
-    ) -> list[tuple[list[int], T]]:
-        """Do `work` on batches of texts, and return each with its result. counts: of tokens."""
-        return [(batch, work(batch)) for batch in batches_of(counts)]
 
-
-class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
-    """Wraps a loaded SentenceTransformer, or its stand-in of `argus.encoders.bert`.
+class SentenceTransformerEncoder(TorchEncoder[FloatArray], DenseEncoder):
+    """Wraps a loaded SentenceTransformer.
 
     One forward pass gives both the sentence vector, through all of the model's modules, and the
-    token vectors that spans are pooled from. Texts are read in batches of similar token count.
+    token vectors that spans are pooled from.
     """
 
     def __init__(self, model: Any, **settings: Any) -> None:
@@ -185,91 +111,44 @@ class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
             self.pooling = getattr(pooling, "pooling_mode", "pooled")
             # Mentions are found by the offsets of characters, which slow tokenizers lack.
             self.pools_spans = bool(getattr(model.tokenizer, "is_fast", False))
+        # Whether a module that came with the model takes a task, by the name of its prompt.
         arguments: dict[str, Any] = getattr(model, "module_kwargs", None) or {}
-        self.has_tasks = any("task" in names for names in arguments.values())
+        self._has_tasks = any("task" in names for names in arguments.values())
+        query, document = self.prompts.query.name, self.prompts.document.name
+        if self._has_tasks and (query or document):
+            self.tasks = {"query_task": repr(query), "document_task": repr(document)}
+        on_cpu = model.device.type == "cpu"
+        self.sizes, self.workers = (ON_CPU, available_cores()) if on_cpu else (ON_GPU, 1)
 
     @cached_property
     def dim(self) -> int:
         """Length of a vector."""
         known = self.model.get_embedding_dimension()
-        return int(known or self._forward([""], Prompt(), "query")["sentence_embedding"].shape[1])
+        return int(known or self._forward([""], Prompt(), "query")[0].shape[1])
 
-    def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> FloatArray:
-        """Return (n, dim): token vectors averaged over `spans[i]` in `texts[i]`.
-
-        `g(H, s) = 1/|s| Σ_{i∈s} H_i` (ARGUS §B.4), then the model's own modules after pooling.
-        One forward pass per text, or per window of a text that is too long. Raises EncodingError
-        for a span longer than the window. Only with `pools_spans`.
-        """
-        if not texts:
-            return np.zeros((0, self.dim), np.float32)
-        readings = self._readings(texts, spans)
-
-        def pool(batch: list[int]) -> dict[int, FloatArray]:
-            group = [readings[i] for i in batch]
-            forwarded = self._forward([r.text for r in group], self.prompts.document, "document")
-            tokens = _to_numpy(forwarded["token_embeddings"])  # (n, n_tokens, n_hidden), padded
-            pooled: dict[int, FloatArray] = {}
-            for row, reading in zip(tokens, group, strict=True):
-                count, padding = len(reading.ranges), len(row) - len(reading.ranges)
-                if padding < 0:
-                    raise EncodingError(
-                        f"{self.name}: the tokenizer gives {count} tokens, the model {len(row)}; "
-                        "span pooling needs them equal. Use --pooling sentence for this model."
-                    )
-                first = padding if self.model.tokenizer.padding_side == "left" else 0
-                own = row[first : first + count]
-                for i, span in reading.mentions:
-                    pooled[i] = own[reading.covers(span)].mean(axis=0)
-            return pooled
-
-        pooled: dict[int, FloatArray] = {}  # as wide as a token vector, which Dense may change
-        for _, part in self._map(pool, [len(reading.ranges) for reading in readings]):
-            pooled |= part
-        return self._rows(self._after_pooling(np.stack([pooled[i] for i in range(len(texts))])))
-
-    def _rows(self, vectors: FloatArray) -> FloatArray:
-        """Return vectors as they are compared: cut to `dim`, of length 1 but for the dot."""
-        vectors = vectors[:, : self.dim]
-        return unit_rows(vectors) if self.similarity == COSINE else vectors.astype(np.float32)
-
-    def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> FloatArray:
-        return self._rows(_to_numpy(self._forward(texts, prompt, task)["sentence_embedding"]))
+    @property
+    def _pads_left(self) -> bool:
+        return bool(self.model.tokenizer.padding_side == "left")
 
     def _map(
         self, work: Callable[[list[int]], T], counts: Sequence[int]
     ) -> list[tuple[list[int], T]]:
-        """Do `work` on batches: on a CPU one batch per core, each on one thread.
-
-        That is faster than all cores on one batch, whose threads wait for each other in every
-        operation.
-        """
-        import torch
-
-        on_cpu = self.model.device.type == "cpu"
-        batches = batches_of(counts, ON_CPU if on_cpu else ON_GPU)
-        workers = min(available_cores(), len(batches)) if on_cpu else 0
-        if workers < 2:
-            return [(batch, work(batch)) for batch in batches]
         threads = torch.get_num_threads()
         try:
-            with ThreadPoolExecutor(workers, "", torch.set_num_threads, (1,)) as pool:
-                return list(zip(batches, pool.map(work, batches), strict=True))
+            torch.set_num_threads(1 if self.workers > 1 else threads)
+            return super()._map(work, counts)
         finally:
             torch.set_num_threads(threads)
 
-    def _forward(self, texts: Sequence[str], prompt: Prompt, task: str) -> dict[str, torch.Tensor]:
-        """Return the model's features: sentence and, where it has them, token embeddings."""
-        import torch
-
+    def _forward(
+        self, texts: Sequence[str], prompt: Prompt, task: str
+    ) -> tuple[FloatArray, FloatArray]:
         device = self.model.device
         kernels: AbstractContextManager[None] = nullcontext()
         if device.type == "cuda":  # cuDNN's attention plans anew for every shape of a batch
-            from torch.nn.attention import SDPBackend, sdpa_kernel
-
             names = SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH
             kernels = sdpa_kernel(list(names))
-        own = self.has_tasks and prompt.name
+        own = self._has_tasks and prompt.name
         task = own or task
         with _TOKENIZING:
             features = self.model.preprocess(list(texts), prompt=prompt.text or None, task=task)
@@ -279,48 +158,18 @@ class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
         with torch.inference_mode(), kernels:
             by_task = own or "Router" in self._kinds
             out = self.model(features, task=task) if by_task else self.model(features)
-        return dict(out)
+        texts_vectors = _to_numpy(out["sentence_embedding"])
+        tokens = _to_numpy(out["token_embeddings"]) if self.pools_spans else texts_vectors[:, None]
+        return texts_vectors, tokens
 
-    def _readings(self, texts: Sequence[str], spans: Sequence[Span]) -> list[Reading]:
-        """Return the forward passes for all spans: each text once, or windows of a long one."""
-        prompt = len(self.prompts.document.text)
-        distinct = list(dict.fromkeys(texts))
-        ranges = dict(zip(distinct, self._token_ranges(distinct), strict=True))
-        limit = self.max_tokens or 1 << 30
-        room = limit - len(self._token_ranges([""])[0])  # less special tokens and prompt
-        readings: dict[str, Reading] = {}
-        for i, (text, span) in enumerate(zip(texts, spans, strict=True)):
-            if len(ranges[text]) > limit:
-                begin, end = ranges[text][:, 0], ranges[text][:, 1]
-                content = ranges[text][end > np.maximum(begin, prompt)] - prompt
-                text, span = place_window(text, span, content.tolist(), room)
-                if text not in ranges:
-                    ranges[text] = self._token_ranges([text])[0][:limit]
-                    ranges[text][limit - 1 :] = 0  # where the tokenizer cuts, a special token ends
-            reading = readings.setdefault(text, Reading(text, ranges[text], prompt, []))
-            if not reading.covers(span).any():
-                raise EncodingError(
-                    f"no token lies in characters {span.start} to {span.end} of "
-                    f"{text[:60]!r}; the mention is white space or unknown to the tokenizer.",
-                    retryable=False,
-                )
-            reading.mentions.append((i, span))
-        return list(readings.values())
-
-    def _token_ranges(self, texts: Sequence[str]) -> list[IntArray]:
-        """Return the character range of every token, prompt and special tokens included."""
+    def _offsets(self, texts: Sequence[str]) -> list[IntArray]:
         encoded = self.model.tokenizer(
-            [self.prompts.document.text + text for text in texts],
-            truncation=False,
-            return_offsets_mapping=True,
-            verbose=False,
+            list(texts), truncation=False, return_offsets_mapping=True, verbose=False
         )
         return [np.array(offsets, np.int64) for offsets in encoded["offset_mapping"]]
 
     def _after_pooling(self, pooled: FloatArray) -> FloatArray:
         """Send pooled token vectors through the modules behind pooling (Dense, Normalize, ...)."""
-        import torch
-
         first = self._kinds.index("Pooling") + 1
         if set(self._kinds[first:]) <= {"Normalize"}:
             return pooled  # unit_rows does the same, in full precision
@@ -332,7 +181,7 @@ class SentenceTransformerEncoder(ModelEncoder[FloatArray]):
         return _to_numpy(features["sentence_embedding"])
 
 
-class SparseTextEncoder(ModelEncoder[SparseRows]):
+class SparseTextEncoder(TorchEncoder[SparseRows]):
     """A weight per term of the model's vocabulary. Nearly all are zero. Compared by dot product."""
 
     family: Family = "sparse"
@@ -344,8 +193,6 @@ class SparseTextEncoder(ModelEncoder[SparseRows]):
         return int(self._call(["dimension"], Prompt(), "document").shape[1])
 
     def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> SparseRows:
-        from scipy.sparse import csr_array
-
         encoded = self._call(texts, prompt, task, save_to_cpu=True).coalesce()
         places, weights = encoded.indices().numpy(), encoded.values().float().numpy()
         shape = len(texts), self.dim
@@ -355,7 +202,7 @@ class SparseTextEncoder(ModelEncoder[SparseRows]):
         return SparseRows(matrix)
 
 
-class LateEncoder(ModelEncoder[TokenRows]):
+class LateEncoder(TorchEncoder[TokenRows]):
     """A vector per token, compared by MaxSim.
 
     The tokens are those that the model scores: with the expansion of a query, without those that it
@@ -374,81 +221,72 @@ class LateEncoder(ModelEncoder[TokenRows]):
         return TokenRows.of(self._call(texts, prompt, task, convert_to_numpy=True), self.dim)
 
 
-@dataclass(frozen=True)
-class Reading:
-    """Text for one forward pass, and the mentions to pool from it.
+class PackedLinear(nn.Module):
+    """A linear layer for inference: weight in oneDNN's blocked layout, GELU fused if asked.
 
-    ranges: characters of each token in prompt and text. Special tokens are empty. prompt:
-    characters of the prompt. mentions: position in the caller's list, and span in `text`.
+    numel: how many parameters it stands for. None is registered, since none can be moved or cast.
     """
 
-    text: str
-    ranges: IntArray
-    prompt: int
-    mentions: list[tuple[int, Span]]
+    def __init__(self, linear: nn.Linear, *, gelu: bool = False) -> None:
+        super().__init__()
+        self.weight = torch.ops.mkldnn._reorder_linear_weight(linear.weight.detach().clone())
+        self.bias = None if linear.bias is None else linear.bias.detach()
+        self.numel = sum(p.numel() for p in linear.parameters())
+        self.fused = ("gelu", "none") if gelu else ("none", "")
 
-    def covers(self, span: Span) -> npt.NDArray[np.bool_]:
-        """Return which tokens overlap `span`, shape (n_tokens,)."""
-        place = span.shift(self.prompt)
-        begin, end = self.ranges[:, 0], self.ranges[:, 1]
-        return np.asarray((begin < place.end) & (end > place.start) & (end > begin))
-
-
-def place_window(
-    text: str, span: Span, offsets: Sequence[tuple[int, int]], room: int
-) -> tuple[str, Span]:
-    """Return the stretch of `text` to read for `span`, and the span inside it.
-
-    offsets: character range of each token of the whole text, without special tokens. room: tokens
-    the model can read beside its special tokens and prompt.
-    A span in the first window is read there, as the model reads the text itself. Otherwise the
-    window is centred on the span and moved to a grid of half a window, so that neighbouring
-    mentions share one forward pass, and a quarter of a window or the end of the text is on either
-    side of each. The result depends on text and span alone.
-    Raises EncodingError when the span itself does not fit.
-    """
-    size = room - MARGIN_TOKENS
-    inside = [i for i, (a, b) in enumerate(offsets) if a < span.end and b > span.start]
-    if not inside or inside[-1] - inside[0] + 1 > size:
-        raise EncodingError(
-            f"the mention {text[span.start : span.end][:60]!r} is {len(inside)} tokens long; the "
-            f"model reads {room}.",
-            retryable=False,
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return `x @ weight.T + bias`, through GELU if fused. x: (..., n_in)."""
+        activation, algorithm = self.fused
+        out: torch.Tensor = torch.ops.mkldnn._linear_pointwise(
+            x, self.weight, self.bias, activation, [], algorithm
         )
-    first, last = inside[0], inside[-1] + 1
-    start = 0
-    if last > size:
-        step = max(1, size // 2)
-        centred = (first + last - size) // 2
-        start = max(0, round(centred / step) * step)
-        if not start <= first <= last <= start + size:  # the grid may not cut the span
-            start = centred
-    stop = min(start + size, len(offsets))
-    begin = offsets[start][0] if start else 0
-    # Cut between words: pieces of a word would be other tokens.
-    while 0 < begin < len(text) and text[begin - 1].isalnum() and text[begin].isalnum():
-        begin += 1
-    end = offsets[stop - 1][1] if stop < len(offsets) else len(text)
-    begin, end = min(begin, span.start), max(end, span.end)
-    return text[begin:end], span.shift(-begin)
+        return out
 
 
-def batches_of(counts: Sequence[int], sizes: BatchSizes = ON_CPU) -> list[list[int]]:
-    """Return positions, longest texts first, in batches of bounded size.
+def pack_linear_layers(model: nn.Module) -> int:
+    """Replace the bfloat16 linear layers of a CPU model where that is exact. Return how many.
 
-    counts: tokens of every text. Texts of one batch are of similar length, if there are enough of
-    them: padding is computed, too.
+    Without this, oneDNN rearranges every weight in every call. The operators used are those that
+    torch.compile emits when it freezes a model. They are not a documented interface, so each layer
+    is checked against the layer it replaces, and left alone if they are missing or disagree. In
+    BERT's feed-forward blocks the activation behind the first layer is fused into it.
     """
-    batches: list[list[int]] = []
-    width, (max_tokens, max_texts, enough) = 0, sizes
-    for i in sorted(range(len(counts)), key=lambda i: (-counts[i], i)):
-        size = len(batches[-1]) if batches else max_texts
-        is_full = size == max_texts or (size + 1) * width > max_tokens
-        if is_full or (size * width >= enough and counts[i] < ALIKE * width):
-            batches.append([])
-            width = counts[i]
-        batches[-1].append(i)
-    return batches
+    if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
+        return 0
+    packed = 0
+    with torch.inference_mode():
+        for parent in list(model.modules()):
+            layers = dict(parent.named_children())
+            dense, activation = layers.get("dense"), layers.get("intermediate_act_fn")
+            if dense is not None and activation is not None:
+                fused = _replacement(dense, nn.Sequential(dense, activation), gelu=True)
+                if fused is not None:
+                    parent.dense, parent.intermediate_act_fn = fused, nn.Identity()
+                    packed += 1
+            for name, layer in list(parent.named_children()):
+                replacement = _replacement(layer, layer)
+                if replacement is not None:
+                    setattr(parent, name, replacement)
+                    packed += 1
+    return packed
+
+
+def _replacement(
+    layer: nn.Module, reference: nn.Module, *, gelu: bool = False
+) -> PackedLinear | None:
+    """Return the packed layer if it agrees with `reference` on values of a usual size."""
+    if type(layer) is not nn.Linear or layer.weight.dtype != torch.bfloat16:
+        return None
+    sample = torch.linspace(-2, 2, 3 * layer.in_features, dtype=torch.bfloat16)
+    sample = sample.reshape(1, 3, layer.in_features)
+    try:
+        candidate = PackedLinear(layer, gelu=gelu)
+        expected = reference(sample).float()
+        difference = (candidate(sample).float() - expected).abs().max()
+    except (RuntimeError, AttributeError, TypeError, NotImplementedError):
+        return None
+    is_close = float(difference) <= _TOLERANCE * max(1.0, float(expected.abs().max()))
+    return candidate if is_close else None
 
 
 def weights_digest(model: torch.nn.Module) -> str:
@@ -457,8 +295,6 @@ def weights_digest(model: torch.nn.Module) -> str:
     Hashes name, shape and all values of every tensor, rounded to bfloat16: a model has one digest
     in float32 and bfloat16. Precision is a field of its own.
     """
-    import torch
-
     digest = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):
         values = tensor.detach().to("cpu", torch.bfloat16).contiguous().view(-1)

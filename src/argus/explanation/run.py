@@ -35,7 +35,6 @@ from argus.encoders import (
     load_any_encoder,
     open_store,
     scoring_of,
-    stored_fingerprint,
 )
 from argus.encoders import documents as as_documents
 from argus.encoders.embed import encode_batch, queries
@@ -186,7 +185,7 @@ def explain_corpus(
         path = store or Path(stack.enter_context(TemporaryDirectory(prefix="argus-explain-")))
         model = as_config(encoder)
         if isinstance(model, EncoderConfig):
-            model = load_any_encoder(model, stored=stored_fingerprint(path)).encoder
+            model = load_any_encoder(model)
         opened = stack.enter_context(
             open_store(family_of(model), path, fingerprint=model.fingerprint, dim=model.dim)
         )

@@ -151,11 +151,10 @@ def build_index(
     own = Path(vectors) if vectors is not None else None
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record("index", {"limit": limit}, {"corpus": opened.origin, "vectors": own})
-    sample = [d.content for d in documents if d.content.strip()]
     with (
         open_given(engine) as running,
         open_encoder(
-            folder, encoder, record, sample=sample, store=store, engine=running
+            folder, encoder, record, store=store, engine=running
         ) as (model, embeddings),
     ):  # fmt: skip
         with record.timed("embedding documents"):

@@ -217,8 +217,7 @@ def encoder_of(
         check_named(encoder, file)
     if device is not None:
         encoder = replace(encoder, device=device)
-    loaded = load_encoder(encoder, stored=index.fingerprint)
-    return on_engine(loaded.encoder, engine, loaded.config)
+    return on_engine(load_encoder(encoder), engine, encoder)
 
 
 def search_index(

@@ -11,7 +11,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -44,7 +44,6 @@ from argus.encoders import (
     load_encoder,
     open_store,
     require_vectors,
-    stored_fingerprint,
 )
 from argus.encoders.embed import documents as as_documents
 from argus.encoders.embed import on_engine
@@ -136,17 +135,16 @@ def open_encoder(
     encoder: Encoder | EncoderConfig | str,
     record: Record,
     *,
-    sample: Sequence[str],
     store: Path | None = None,
     check: Callable[[Encoder], object] | None = None,
     engine: Engine | None = None,
 ) -> Iterator[tuple[Encoder, EmbeddingStore]]:
     """Open the encoder and the store of its vectors, `folder/embeddings` unless `store` is given.
 
-    sample: texts for the precision check. check: raises when the encoder does not fit its use, and
-    is called before anything is deleted. engine: the engine on which `embed` embeds batches. None
-    is this process. The vectors of a corpus that is a store are taken as they are. Raises
-    EncoderMismatch when the store holds vectors of another encoder.
+    check: raises when the encoder does not fit its use, and is called before anything is deleted.
+    engine: the engine on which `embed` embeds batches. None is this process. The vectors of a
+    corpus that is a store are taken as they are. Raises EncoderMismatch when the store holds
+    vectors of another encoder.
     """
 
     def dense(loaded: Encoder[Rows]) -> None:
@@ -154,9 +152,10 @@ def open_encoder(
         if check is not None:
             check(cast(Encoder, loaded))
 
-    with any_encoder(
-        folder, encoder, record, sample=sample, store=store, check=dense, engine=engine
-    ) as (model, opened):
+    with any_encoder(folder, encoder, record, store=store, check=dense, engine=engine) as (
+        model,
+        opened,
+    ):
         yield cast(Encoder, model), cast(EmbeddingStore, opened)
 
 
@@ -166,7 +165,6 @@ def any_encoder(
     encoder: Encoder[Rows] | EncoderConfig | str,
     record: Record,
     *,
-    sample: Sequence[str],
     store: Path | None = None,
     check: Callable[[Encoder[Rows]], object] | None = None,
     engine: Engine | None = None,
@@ -174,19 +172,14 @@ def any_encoder(
     """Open an encoder of any family, and the store of its rows. See `open_encoder`."""
     check_folder(folder, record)
     path = store or store_of(folder.path)
-    stored = None if folder.fresh and store is None else stored_fingerprint(path)
     record.runs_on(engine)
-    config: EncoderConfig | None = None
     encoder = as_config(encoder)
-    if isinstance(encoder, EncoderConfig):
-        with record.timed("loading the encoder"):
-            loaded = load_any_encoder(encoder, sample=sample, stored=stored)
-        record.encoder["precision_trials"] = loaded.precision_trials
-        encoder, config = loaded.encoder, loaded.config
+    config = encoder if isinstance(encoder, EncoderConfig) else None
+    with record.timed("loading the encoder"):
+        encoder = load_any_encoder(encoder)
     record.encoder["fingerprint"] = encoder.fingerprint
     if check is not None:
         check(encoder)
-    del sample  # perhaps millions of texts, which the caller may be done with before we are
     folder.open()  # only now: whatever was wrong with the input has deleted nothing
     if store is None:
         folder.own(EMBEDDINGS)
@@ -268,9 +261,7 @@ def corpus_for(
         if not isinstance(named, EncoderConfig):
             require_vectors(named)
             return cast(Encoder, named)
-        if named.precision == "auto":
-            named = replace(named, precision="float32")
-        return load_encoder(named).encoder
+        return load_encoder(named)
 
     return open_corpus(corpus, limit=limit, asking=comparing)
 

@@ -31,7 +31,7 @@ from argus.data.provenance import content_hash
 from argus.data.tables import read_table
 from argus.data.types import Document, FloatArray, IntArray, Query
 from argus.data.writing import one_writer
-from argus.encoders import Encoder, EncoderConfig, loaded_encoder
+from argus.encoders import Encoder, EncoderConfig, load_encoder
 from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, require_some
@@ -225,7 +225,7 @@ def reach(
         shown = typed(matching, opened, config.batch) if matching else {}
         vectors = np.zeros((0, facts.dim), np.float32)
         if encoder and (texts := [query.text for query in given if query.text.strip()]):
-            loaded = loaded_encoder(encoder)
+            loaded = load_encoder(encoder)
             record.encoder["fingerprint"] = loaded.fingerprint
             check_dimension(loaded.dim, facts, "the store")
             vectors = np.asarray(loaded.encode_queries(texts), np.float32)

@@ -166,7 +166,7 @@ def diagnose(
     with (
         open_given(engine) as running,
         open_encoder(
-            folder, encoder, record, sample=texts, store=store, check=partial(open_probe, probe),
+            folder, encoder, record, store=store, check=partial(open_probe, probe),
             engine=running,
         ) as (model, cache),
     ):  # fmt: skip

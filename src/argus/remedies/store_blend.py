@@ -63,7 +63,7 @@ def blend_store(
     with open_store(store, opening) as opened:
         base = writable(opened)
         corpus = StoreCorpus(base, opening or StoreConfig())
-        whole, origin = read_documents(corpus, replace(fields, id=None), None, encoder)
+        _, origin = read_documents(corpus, replace(fields, id=None), None, encoder)
         assert isinstance(origin, StoredCorpus)
         stored = origin.vectors
         assert stored is not None
@@ -76,8 +76,7 @@ def blend_store(
         config = {**asdict(blend), **asdict(settings), "store": base.name, "into": into}
         config |= {"parent_field": parent_field}
         record = Record(writing.JOB, config, {"corpus": origin})
-        texts = [document.content for document in whole]
-        with open_encoder(folder, encoder, record, sample=texts) as (model, cache):
+        with open_encoder(folder, encoder, record) as (model, cache):
             sha256 = record.describe("corpus")["corpus"]["sha256"]
             payloads = writing.parent_payloads(base)
             if fields.id is not None and not any(

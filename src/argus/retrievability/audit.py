@@ -172,7 +172,7 @@ def audit_knowledge(
         texts = [item.text for item in items]
     with (
         open_given(engine) as running,
-        any_encoder(folder, encoder, record, sample=texts, store=store, engine=running) as opened,
+        any_encoder(folder, encoder, record, store=store, engine=running) as opened,
     ):
         model, vectors = opened
         with record.timed("embedding"):

@@ -154,11 +154,11 @@ def exposure(
     if source.is_named:
         findings, facts = ask_probes(documents, extra, config, of_chunk, source, folder, record)
         return _write(folder, record, findings, facts, slices)
-    sample = [d.content for d in documents if d.content.strip()]
-    require_some(len(sample), "document has text", "Check --text-field.")
+    with_text = sum(bool(d.content.strip()) for d in documents)
+    require_some(with_text, "document has text", "Check --text-field.")
     with (
         open_given(engine) as running,
-        any_encoder(folder, encoder, record, sample=sample, store=store, engine=running) as opened,
+        any_encoder(folder, encoder, record, store=store, engine=running) as opened,
     ):
         model, vectors = opened
         with record.timed("embedding documents"):

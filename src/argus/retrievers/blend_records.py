@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import FloatArray
-from argus.encoders import Encoder, EncoderConfig, loaded_encoder
+from argus.encoders import Encoder, EncoderConfig, load_encoder
 from argus.encoders.protocol import unit_rows
 from argus.errors import EncoderMismatch, InputError
 from argus.progress import progress
@@ -110,12 +110,8 @@ class BlendRecords:
         self._cosines = cosines_of(store, page)
 
     def loaded_encoder(self, encoder: Encoder | EncoderConfig | str) -> Encoder:
-        """Return the encoder, in the precision of the vectors if its name has none.
-
-        Raises EncoderMismatch if another encoder made them.
-        """
-        stored = self.numbers.encoder
-        loaded = loaded_encoder(encoder, stored=stored)
+        """Return the encoder. Raises EncoderMismatch if another one made the vectors."""
+        stored, loaded = self.numbers.encoder, load_encoder(encoder)
         if stored is not None and stored != loaded.fingerprint:
             where, given = Path(self.store.name), loaded.fingerprint
             raise EncoderMismatch(where, stored=stored, given=given)

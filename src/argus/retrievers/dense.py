@@ -20,7 +20,7 @@ import numpy as np
 
 from argus.data.provenance import content_hash
 from argus.data.types import FloatArray, Query, Run
-from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, as_config, loaded_encoder
+from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, as_config, load_encoder
 from argus.errors import ArgusError, EncodingError, EndpointRefusal, InputError
 from argus.indexes.header import IndexSpec, parse_index_spec
 from argus.indexes.lexical import STEMMED
@@ -214,7 +214,7 @@ def open_store_source(
         if is_blend:
             check_filter(matching or {})
             blend = BlendRecords(opened, None, matching, id_fields=(config.id_field or PARENT,))
-        model = blend.loaded_encoder(encoder) if blend is not None else loaded_encoder(encoder)
+        model = blend.loaded_encoder(encoder) if blend is not None else load_encoder(encoder)
         check_dimension(model.dim, facts, opened.name)
         correction = correction_of(config, model)
         parts = [model.fingerprint, repr((facts, config.opening, config.id_field, matching))]

@@ -175,7 +175,7 @@ def _open_endpoint(
     file: Path, name: str, documents: Sequence[Document], config: AskingConfig
 ) -> tuple[Source, str, AskingConfig]:
     """Return the source of an endpoint, its key, and how it is asked."""
-    from argus.encoders import EncoderConfig, load_encoder
+    from argus.encoders import load_encoder
     from argus.retrievers.dense import CORRECTED, correction_of
     from argus.retrievers.http import HttpRetriever, load_endpoint
 
@@ -183,7 +183,7 @@ def _open_endpoint(
     if config.id_field is not None:
         id_ = FieldPath.parse(config.id_field)
         spec = spec.model_copy(update={"answer": spec.answer.model_copy(update={"id": id_})})
-    encoder = load_encoder(EncoderConfig(model=spec.encoder)).encoder if spec.encoder else None
+    encoder = load_encoder(spec.encoder) if spec.encoder else None
     correction = correction_of(config, encoder) if encoder is not None else None
     if config.correction is not None and correction is None:
         got = f"{file} sends no vector of a query"

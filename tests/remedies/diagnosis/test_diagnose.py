@@ -1,14 +1,16 @@
+from copy import copy
+
 import pytest
 
 from argus.data.types import Document, State
-from argus.encoders.sentence_transformer import SentenceTransformerEncoder
+from argus.encoders.models import OnnxEncoder
 from argus.errors import EncodingError
 from argus.knowledge.gazetteer import CapitalisedNames, Gazetteer
 from argus.remedies.diagnosis import diagnose_documents
 from tests.support.diagnosing import by_entity, surfaces, titled
 
 
-class Picky(SentenceTransformerEncoder):
+class Picky(OnnxEncoder):
     """The real model, refusing mentions that begin at or behind a place."""
 
     refused_from = 10
@@ -77,7 +79,8 @@ def test_no_mention_runs_from_the_title_into_the_text(minilm, probe, store, read
 
 
 def test_a_failed_occurrence_leaves_the_others_scored(minilm, probe, store):
-    picky = Picky(minilm.model, name=minilm.name)
+    picky = copy(minilm)
+    picky.__class__ = Picky
     text = "Bern, or: Bern and Bern"
     [risk] = diagnose_documents([Document("d", text)], titled("Bern"), picky, store, probe).risks
     assert risk.state is State.MEASURED and len(risk.spans) == 3

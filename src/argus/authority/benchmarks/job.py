@@ -175,8 +175,7 @@ def score_systems(
         with ExitStack() as stack:
             model, opened = None, None
             if encoder is not None and any(system.dense for system in systems):
-                sample = [r.document.content for r in made.records if r.document.content.strip()]
-                opening = open_encoder(folder, encoder, record, sample=sample, store=store)
+                opening = open_encoder(folder, encoder, record, store=store)
                 model, opened = stack.enter_context(opening)
             else:
                 record.encoder["fingerprint"] = NO_ENCODER

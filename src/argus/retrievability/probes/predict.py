@@ -134,8 +134,7 @@ def predict_rps(
         {"probe": "shipped" if probe is None else str(probe), "pooling": own, "limit": limit},
         {"corpus": path, "entities": source.entities, "probe": file},
     )
-    sample = [item.text for item in items]
-    with open_encoder(folder, encoder, record, sample=sample, store=store, check=probe_for) as (
+    with open_encoder(folder, encoder, record, store=store, check=probe_for) as (
         model,
         opened,
     ):

@@ -183,11 +183,10 @@ def ablate_scenarios(
     if isinstance(profiles, (str, Path)):
         files["profiles"] = Path(profiles)
     record = Record(JOB, asdict(config), files)
-    sample = [d.content for d in source.documents]
     with (
         open_given(engine) as running,
         open_encoder(
-            folder, encoder, record, sample=sample, store=store, engine=running
+            folder, encoder, record, store=store, engine=running
         ) as (loaded, opened),
         record.timed("embedding"),
     ):  # fmt: skip

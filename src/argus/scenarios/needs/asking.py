@@ -66,7 +66,7 @@ def ask_index(
     usable, (questions, depth) = source.usable, source.judged(config.k)
     texts = [d.content for d in usable]
     with (
-        open_encoder(folder, encoder, record, sample=texts, store=store) as (model, opened),
+        open_encoder(folder, encoder, record, store=store) as (model, opened),
         record.timed("embedding"),
     ):
         own = embed(as_documents(texts), model, opened, what="documents")
