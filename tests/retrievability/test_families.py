@@ -30,7 +30,7 @@ MAKE = {
 @pytest.fixture(scope="module", params=MAKE)
 def encoder(request, tmp_path_factory):
     folder = MAKE[request.param](tmp_path_factory.mktemp("models") / request.param)
-    return load_any_encoder(EncoderConfig(model=str(folder), device="cpu")).encoder
+    return load_any_encoder(EncoderConfig(model=str(folder), device="cpu"))
 
 
 def score(queries, i, documents, j):

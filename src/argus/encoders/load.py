@@ -134,11 +134,11 @@ def open_onnx(config: EncoderConfig) -> OnnxEncoder:
         tokenizer = Tokenizer.from_file(str(beside("tokenizer.json")))
         source = f"onnx:{config.model}@{hashlib.sha256(file.read_bytes()).hexdigest()[:12]}"
         longest = setting("config.json", "max_position_embeddings", 512)
+        older = setting("1_Pooling/config.json", "pooling_mode_cls_token", False)
+        usual = "cls" if older else "mean"
         own = {
             "max_tokens": setting("sentence_bert_config.json", "max_seq_length", longest),
-            "pooling": "cls"
-            if setting("1_Pooling/config.json", "pooling_mode_cls_token", False)
-            else "mean",
+            "pooling": setting("1_Pooling/config.json", "pooling_mode", usual),
         }
         prompts = setting("config_sentence_transformers.json", "prompts", {})
     resolved = resolve_prompts(prompts, query=config.query_prompt, document=config.document_prompt)

@@ -269,6 +269,8 @@ class OnnxEncoder(DenseEncoder):
         shape = self._session.get_outputs()[0].shape
         if not set(self._inputs) <= INPUTS or len(shape) != 3 or type(shape[2]) is not int:
             raise _no_model(f"takes {', '.join(self._inputs)} and returns {shape}", file)
+        if pooling not in ("mean", "cls"):
+            raise _no_model(f"pools tokens by {pooling!r}, which is not read", file)
         self._dim: int = shape[2]
 
     @property
