@@ -305,7 +305,7 @@ def _repairs(answers: Answers) -> Iterator[str]:
         place = str(store.store) if isinstance(store, StoreCorpus) else store
         encoder = {
             key: value for key, value in _encoder(answers.encoder).items()
-            if key not in ("device", "trust-remote-code", "batch", "concurrency")
+            if key not in ("device", "batch", "concurrency")
         }  # fmt: skip
         named = {**_changed(answers.columns), **_parents(answers)}
         values = {"store": place, **named, **encoder, **_opening(answers)}

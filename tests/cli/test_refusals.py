@@ -44,7 +44,7 @@ MISTAKES = {
         "--pool 0": "--pool: 0; expected a whole number from 1",
         "--k abc": "--k: 'abc'; expected whole numbers, separated by commas",
         "--pooling mean": "--pooling: 'mean'; expected one of span, sentence",
-        "--precision int3": "'int3'; expected one of auto, float32, bfloat16, float16",
+        "--precision int3": "'int3'; expected one of int8, float32, bfloat16, float16",
         "--engine dask": "--engine: 'dask'; expected one of local, ray",
         "--corpus qdrant:nowhere/docs": "nowhere: no such file or folder",
         "--template {text}": "--template",

@@ -1,6 +1,5 @@
-"""Code of a user's own: an encoder in a Python file, a model whose modules.json names code."""
+"""Code of a user's own: an encoder in a Python file."""
 
-import json
 import pickle
 import re
 
@@ -13,7 +12,6 @@ from argus.encoders import load as loading
 from argus.errors import EncodingError, InputError
 from argus.indexes.job import build_index
 from argus.indexes.retriever import search_index
-from tests.support.sentence_models import make_model
 
 HASHED = """
 import re, zlib
@@ -27,24 +25,6 @@ class Hashed:
                 row[zlib.crc32(word.encode()) % 64] += 1
         return rows
 """
-
-
-CODE = """
-import torch
-
-class Turned(torch.nn.Module):
-    def forward(self, features, task=None):
-        features["sentence_embedding"] = -features["sentence_embedding"]
-        return features
-
-    def save(self, folder, **_):
-        pass
-
-    @staticmethod
-    def load(folder, **_):
-        return Turned()
-"""
-COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
 @pytest.fixture
@@ -78,42 +58,9 @@ def test_what_is_no_encoder_is_told_with_its_file(file, code, error):
         _ = load_encoder("own.py").dim
 
 
-@pytest.fixture
-def folder(tmp_path):
-    """A model with a module of its own behind pooling."""
-    folder = make_model(tmp_path / "tiny", normalize=False)
-    modules = json.loads((folder / "modules.json").read_text())
-    modules.append({"idx": 2, "name": "2", "path": "2_Turned", "type": "turned.Turned"})
-    (folder / "modules.json").write_text(json.dumps(modules))
-    (folder / "2_Turned").mkdir()
-    (folder / "turned.py").write_text(CODE)
-    return folder
-
-
-def load(folder, **settings):
-    config = EncoderConfig(model=str(folder), precision="float32", device="cpu", **settings)
-    return load_encoder(config)
-
-
-def test_code_of_a_model_is_run_if_it_is_trusted_and_told(folder, tmp_path):
-    with pytest.raises(InputError, match="--trust-remote-code") as error:
-        load(folder)
-    assert error.value.where == "--encoder"
-    turned = load(folder, trust_remote_code=True)
-    plain = load(make_model(tmp_path / "plain", normalize=False))
-    texts = ["river bank", "sea"]
-    np.testing.assert_allclose(
-        turned.encode_documents(texts), -plain.encode_documents(texts), atol=1e-6
-    )
-    assert " code=" in turned.fingerprint and "code=none" not in turned.fingerprint
-    assert " code=" not in plain.fingerprint
-
-
-@pytest.mark.parametrize("is_file", [True, False])
-def test_the_word_of_an_index_alone_has_no_code_run(is_file, file, folder, tmp_path, monkeypatch):
+def test_the_word_of_an_index_alone_has_no_code_run(file, tmp_path, monkeypatch):
     monkeypatch.setattr(loading, "_named", set())
-    model = EncoderConfig(model=str(folder), precision="float32", trust_remote_code=True)
-    model = EncoderConfig(model="own.py:Hashed") if is_file else model
+    model = EncoderConfig(model="own.py:Hashed")
     corpus = [Document("cats", "A cat sleeps."), Document("dogs", "Two dogs bark.")]
     build_index(corpus, out=tmp_path / "i", encoder=model)
     found = search_index("Two dogs bark.", tmp_path / "i")  # this process named it
@@ -123,13 +70,5 @@ def test_the_word_of_an_index_alone_has_no_code_run(is_file, file, folder, tmp_p
         search_index("dogs", tmp_path / "i")
     assert error.value.where == tmp_path / "i" / "index.json"
     named = re.search(r"ARGUS_TRUST=(\S+)", str(error.value))[1]
-    monkeypatch.setenv("ARGUS_TRUST", f"someone/model@{COMMIT} {named}")
+    monkeypatch.setenv("ARGUS_TRUST", f"/other.py {named}")
     assert search_index("dogs", tmp_path / "i")["results"]
-
-
-@pytest.mark.parametrize("revision", [None, "main", COMMIT[:12]])
-def test_code_of_the_hub_is_pinned(revision):
-    with pytest.raises(InputError) as error:
-        EncoderConfig(model="someone/model", trust_remote_code=True, revision=revision)
-    assert error.value.where == "--revision"
-    EncoderConfig(model="someone/model", trust_remote_code=True, revision=COMMIT)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from argus.encoders.config import Prompt, resolve_prompts
+from argus.encoders.config import resolve_prompts
 from argus.errors import InputError
 
 OWN = {"query": "", "document": "", "passage": "passage: ", "search_query": "find: "}
@@ -10,8 +10,8 @@ OWN = {"query": "", "document": "", "passage": "passage: ", "search_query": "fin
 
 def test_usual_names_are_understood():
     prompts = resolve_prompts(OWN)
-    assert prompts.query == Prompt("find: ", "search_query")
-    assert prompts.document == Prompt("passage: ", "passage")
+    assert prompts.query == "find: "
+    assert prompts.document == "passage: "
 
 
 @pytest.mark.parametrize("own", [OWN, {}])

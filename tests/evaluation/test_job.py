@@ -137,7 +137,7 @@ def index(minilm, tmp_path_factory):
     path = tmp_path_factory.mktemp("index") / "index"
     made = ViewIndex.create(
         path, fingerprint=minilm.fingerprint, dim=minilm.dim,
-        encoder={"model": "all-MiniLM-L6-v2", "precision": "float32"},
+        encoder={"model": "all-MiniLM-L6-v2"},
     )  # fmt: skip
     documents = [Document(d["_id"], d["text"], d["title"]) for d in CORPUS]
     views = [View(f"{d.id}:o", d.id, "original", d.content) for d in documents]

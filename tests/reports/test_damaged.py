@@ -75,4 +75,4 @@ def test_a_damaged_table_is_named_and_nothing_escapes(whole):
                     refused += 1
         finally:
             path.write_bytes(data)
-    assert refused > 10
+    assert refused >= 10

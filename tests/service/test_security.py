@@ -163,7 +163,7 @@ def test_no_path_leads_out_of_the_folders(make, path):
     "more",
     [
         {"retriever": "evil.py:f"}, {"encoder": "evil/model"}, {"base_url": "http://evil.example"},
-        {"index": "/etc"}, {"path": "/etc/passwd"}, {"trust_remote_code": True},
+        {"index": "/etc"}, {"path": "/etc/passwd"},
         {"corpus": "/etc/passwd"}, {"out": "/tmp/x"},
     ],
 )  # fmt: skip

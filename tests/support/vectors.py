@@ -20,7 +20,7 @@ def make_once(monkeypatch: pytest.MonkeyPatch) -> None:
     embed, pool = DenseEncoder._encode, DenseEncoder.encode_spans
 
     def sentences(self: Any, texts: Sequence[str], prompt: Any, task: str) -> Any:
-        of = (*_model(self), prompt.text, task)
+        of = (*_model(self), prompt, task)
         keys = [(*of, text) for text in texts]
         return _kept(keys, lambda at: embed(self, [texts[i] for i in at], prompt, task))
 
@@ -49,7 +49,7 @@ def fill_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _model(encoder: Any) -> Key:
     of = (encoder.fingerprint,)
-    return (*of, encoder.dim, encoder.similarity, encoder.prompts.document.text)
+    return (*of, encoder.dim, encoder.similarity, encoder.prompts.document)
 
 
 def _kept(keys: Sequence[Key], make: Callable[[list[int]], Any]) -> Any:

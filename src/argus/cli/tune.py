@@ -161,7 +161,7 @@ def list_(place: RemedyPlace, json: o.AsJson = False) -> None:
 
 
 # Settings of an encoder that are not asked for beside a store: named otherwise, or seldom.
-NOT_OF_STORES = ("model", "device", "trust_remote_code", "batch_size", "concurrency")
+NOT_OF_STORES = ("model", "device", "batch_size", "concurrency")
 
 
 @with_blocks

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 
 from argus.devices import Device
 from argus.endpoint import API_KEY_ENV, BASE_URL
@@ -37,8 +37,6 @@ class EncoderConfig:
             model says.
         document_prompt: Before documents, likewise.
         revision: Commit (or branch, tag) of a model of the hub.
-        trust_remote_code: Run code that comes with the model; of the hub only at a pinned
-            --revision.
         precision: float32, bfloat16 or float16 on torch. Default: int8 of the default model, which
             needs no torch, and float32 of others.
         batch_size: Texts per request to an endpoint.
@@ -51,21 +49,14 @@ class EncoderConfig:
     query_prompt: Annotated[str | None, _ENCODER] = None
     document_prompt: Annotated[str | None, _ENCODER] = None
     revision: Annotated[str | None, _ENCODER] = None
-    trust_remote_code: Annotated[bool, _ENCODER] = False
     precision: Annotated[str | None, Choices(PRECISIONS), _ENCODER] = None
     device: Device = None
     batch_size: Annotated[int, Ge(1), Option(("--batch",), "Encoder")] = 64
     concurrency: Annotated[int, Ge(1), _ENCODER] = 4
 
     def __post_init__(self) -> None:
-        """Refuse code of the hub without a pinned commit."""
+        """Refuse values that no encoder has."""
         check_settings(self)
-        is_pinned = re.fullmatch("[0-9a-f]{40}", self.revision or "") is not None
-        if self.trust_remote_code and not is_pinned and not Path(self.model).is_dir():
-            got = f"code at revision {self.revision!r}, which may be other code tomorrow"
-            expected = "the 40 digits of the commit whose code you have read"
-            fix = "Give --revision COMMIT, or a folder that holds the model."
-            raise InputError(got, expected=expected, fix=fix, where="--revision")
 
     @property
     def is_default(self) -> bool:
@@ -88,11 +79,6 @@ class EncoderConfig:
         """True if it is code of the user: FILE.py or FILE.py:NAME."""
         return is_own(self.model)
 
-    @property
-    def runs_code(self) -> bool:
-        """True if code is run that does not come with Argus or a library."""
-        return self.is_python or (self.trust_remote_code and not self.is_endpoint)
-
 
 def as_config(encoder: E | EncoderConfig | str | Path) -> E | EncoderConfig:
     """Return settings of a name or a folder. Settings and loaded encoders stay as they are."""
@@ -109,20 +95,11 @@ DOCUMENT_NAMES = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """Text before a query or document. name: the model's, "" if the user gave the text."""
+class Prompts(NamedTuple):
+    """Texts before queries and before documents."""
 
-    text: str = ""
-    name: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Prompts:
-    """Prompts of queries and documents."""
-
-    query: Prompt = Prompt()
-    document: Prompt = Prompt()
+    query: str = ""
+    document: str = ""
 
 
 def resolve_prompts(
@@ -142,9 +119,9 @@ def resolve_prompts(
     ):
         if prompt is None:
             name = next((name for name in usual if own.get(name)), "")
-            found.append(Prompt(own.get(name, ""), name))
+            found.append(own.get(name, ""))
         elif prompt in own:
-            found.append(Prompt(own[prompt], prompt))
+            found.append(own[prompt])
         elif re.fullmatch(r"[\w.\-]+", prompt):
             expected = "a text, since the model has no prompts of its own"
             if own:
@@ -152,5 +129,5 @@ def resolve_prompts(
             fix = f"Give the text as it stands before a query or document, as in {prompt + ': '!r}."
             raise InputError(repr(prompt), expected=expected, fix=fix, where=option)
         else:
-            found.append(Prompt(prompt))
+            found.append(prompt)
     return Prompts(*found)

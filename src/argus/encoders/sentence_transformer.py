@@ -23,7 +23,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from argus.cores import available_cores
 from argus.data.types import FloatArray, IntArray
-from argus.encoders.config import COSINE, DOT, Prompt, Prompts, resolve_prompts
+from argus.encoders.config import COSINE, DOT, Prompts, resolve_prompts
 from argus.encoders.models import ON_CPU, BatchSizes, DenseEncoder, ModelEncoder
 from argus.encoders.protocol import Family, R, SparseRows, TokenRows
 from argus.errors import InputError
@@ -53,15 +53,12 @@ class TorchEncoder(ModelEncoder[R]):
         name: str,
         precision: str = "float32",
         prompts: Prompts | None = None,
-        code: str = "",
     ) -> None:
-        """Take a model as it is. prompts: None for its own. code: digest of code beside it."""
+        """Take a model as it is. prompts: None for its own."""
         # The digest now: packing hides weights from a later look.
         source = f"sentence-transformers:{name}@{weights_digest(model)}"
         prompts = prompts or resolve_prompts(model.prompts or {})
-        super().__init__(
-            source, prompts=prompts, precision=precision, pooling=self.family, code=code
-        )
+        super().__init__(source, prompts=prompts, precision=precision, pooling=self.family)
         self.model, self.name = model.eval(), name
         ranks_by = str(model.similarity_fn_name)
         if ranks_by not in self.similarities:
@@ -85,10 +82,10 @@ class TorchEncoder(ModelEncoder[R]):
         ids: list[list[int]] = tokenizer(texts, truncation=False, verbose=False)["input_ids"]
         return ids
 
-    def _call(self, texts: Sequence[str], prompt: Prompt, task: str, **options: Any) -> Any:
+    def _call(self, texts: Sequence[str], prompt: str, task: str, **options: Any) -> Any:
         """Return what the library's own `encode` makes of one batch."""
         options |= {"batch_size": len(texts), "show_progress_bar": False}
-        return self.model.encode(list(texts), prompt=prompt.text, task=task, **options)
+        return self.model.encode(list(texts), prompt=prompt, task=task, **options)
 
 
 class SentenceTransformerEncoder(TorchEncoder[FloatArray], DenseEncoder):
@@ -111,12 +108,6 @@ class SentenceTransformerEncoder(TorchEncoder[FloatArray], DenseEncoder):
             self.pooling = getattr(pooling, "pooling_mode", "pooled")
             # Mentions are found by the offsets of characters, which slow tokenizers lack.
             self.pools_spans = bool(getattr(model.tokenizer, "is_fast", False))
-        # Whether a module that came with the model takes a task, by the name of its prompt.
-        arguments: dict[str, Any] = getattr(model, "module_kwargs", None) or {}
-        self._has_tasks = any("task" in names for names in arguments.values())
-        query, document = self.prompts.query.name, self.prompts.document.name
-        if self._has_tasks and (query or document):
-            self.tasks = {"query_task": repr(query), "document_task": repr(document)}
         on_cpu = model.device.type == "cpu"
         self.sizes, self.workers = (ON_CPU, available_cores()) if on_cpu else (ON_GPU, 1)
 
@@ -124,7 +115,7 @@ class SentenceTransformerEncoder(TorchEncoder[FloatArray], DenseEncoder):
     def dim(self) -> int:
         """Length of a vector."""
         known = self.model.get_embedding_dimension()
-        return int(known or self._forward([""], Prompt(), "query")[0].shape[1])
+        return int(known or self._forward([""], "", "query")[0].shape[1])
 
     @property
     def _pads_left(self) -> bool:
@@ -141,23 +132,21 @@ class SentenceTransformerEncoder(TorchEncoder[FloatArray], DenseEncoder):
             torch.set_num_threads(threads)
 
     def _forward(
-        self, texts: Sequence[str], prompt: Prompt, task: str
+        self, texts: Sequence[str], prompt: str, task: str
     ) -> tuple[FloatArray, FloatArray]:
         device = self.model.device
         kernels: AbstractContextManager[None] = nullcontext()
         if device.type == "cuda":  # cuDNN's attention plans anew for every shape of a batch
             names = SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH
             kernels = sdpa_kernel(list(names))
-        own = self._has_tasks and prompt.name
-        task = own or task
         with _TOKENIZING:
-            features = self.model.preprocess(list(texts), prompt=prompt.text or None, task=task)
+            features = self.model.preprocess(list(texts), prompt=prompt or None, task=task)
         features = {
             k: v.to(device) if isinstance(v, torch.Tensor) else v for k, v in features.items()
         }
         with torch.inference_mode(), kernels:
-            by_task = own or "Router" in self._kinds
-            out = self.model(features, task=task) if by_task else self.model(features)
+            by_task = {"task": task} if "Router" in self._kinds else {}
+            out = self.model(features, **by_task)
         texts_vectors = _to_numpy(out["sentence_embedding"])
         tokens = _to_numpy(out["token_embeddings"]) if self.pools_spans else texts_vectors[:, None]
         return texts_vectors, tokens
@@ -190,9 +179,9 @@ class SparseTextEncoder(TorchEncoder[SparseRows]):
     @cached_property
     def dim(self) -> int:
         """Terms of the vocabulary, of a word that is embedded: before, the model may not know."""
-        return int(self._call(["dimension"], Prompt(), "document").shape[1])
+        return int(self._call(["dimension"], "", "document").shape[1])
 
-    def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> SparseRows:
+    def _encode_batch(self, texts: Sequence[str], prompt: str, task: str) -> SparseRows:
         encoded = self._call(texts, prompt, task, save_to_cpu=True).coalesce()
         places, weights = encoded.indices().numpy(), encoded.values().float().numpy()
         shape = len(texts), self.dim
@@ -215,9 +204,9 @@ class LateEncoder(TorchEncoder[TokenRows]):
     @cached_property
     def dim(self) -> int:
         """Length of a token vector."""
-        return int(self._call(["dimension"], Prompt(), "document")[0].shape[1])
+        return int(self._call(["dimension"], "", "document")[0].shape[1])
 
-    def _encode_batch(self, texts: Sequence[str], prompt: Prompt, task: str) -> TokenRows:
+    def _encode_batch(self, texts: Sequence[str], prompt: str, task: str) -> TokenRows:
         return TokenRows.of(self._call(texts, prompt, task, convert_to_numpy=True), self.dim)
 
 

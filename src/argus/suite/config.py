@@ -17,7 +17,7 @@ from argus.settings import Ge, Seed, check_settings
 ORIGINAL = "none"  # the remedy that all others are compared with: no change
 INSTRUCTION = "{instruction}"  # in a query prompt, stands for the task's instruction
 MEASURES = ("nDCG@5", "nDCG@10", "nDCG@20", "nDCG@50")  # of ARGUS' Tables 2 and 5
-_OF_SPEED = ("api_key_env", "trust_remote_code", "device", "batch_size", "concurrency")
+_OF_SPEED = ("api_key_env", "device", "batch_size", "concurrency")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -51,7 +51,7 @@ TEXTS = frozenset({
     "as_of", "known_by", "families", "apply",
 })  # fmt: skip
 """Free texts that a request may set: questions, ids, dates, names of columns and of measures."""
-REFUSED = frozenset({"trust_remote_code", "revision", CONFIG, "adapter"})
+REFUSED = frozenset({"revision", CONFIG, "adapter"})
 """Options that no request may set, whatever their kind: they load code or other settings."""
 REFUSED_OF = frozenset({("research suite", "suite")})  # it names retrievers, models and code
 
