@@ -41,7 +41,6 @@ EXTRAS = {
     "sklearn": "encode",
     "sqlite_vec": "sqlite-vec",
     "threadpoolctl": "encode",
-    "tokenizers": "encode",
     "torch": "encode",
     "transformers": "encode",
     "uvicorn": "serve",

@@ -116,6 +116,9 @@ def open_onnx(config: EncoderConfig) -> OnnxEncoder:
         own: dict[str, Any] = {"max_tokens": 256, "precision": "int8"}
         prompts: dict[str, Any] = {}
     else:
+        if config.precision is not None:
+            got, expected = repr(config.precision), "none beside an ONNX file, which has its own"
+            raise InputError(got, expected=expected, fix="Leave it out.", where="--precision")
         file = _onnx_file(config)
 
         def beside(name: str) -> Path:
