@@ -131,19 +131,15 @@ def _arms(searched: Searched, of: JudgedVectors) -> dict[str, Callable[[], Run]]
         return lambda: fuse_with_bm25(blended(**parts)(), words, DEPTH, method, share)
 
     whole = Blend()
-    sides = {"weight": whole.weight, "hubs": whole.hubs}
     return {
         "vectors alone": blended(),
         "BM25 alone": lambda: words,
         **{name: fixed(*fusion) for name, fusion in FIXED.items()},
         "BM25 by question": blended(bm25=whole.bm25),
         "sentences": blended(weight=whole.weight),
-        "hubs": blended(hubs=whole.hubs),
-        "sentences, hubs": blended(**sides),
-        "sentences, BM25 by question": blended(weight=whole.weight, bm25=whole.bm25),
-        CONSTANT: fixed("min-max", 0.2, **sides),
-        "blend, BM25 always 0.3": fixed("min-max", 0.3, **sides),
-        "blend": blended(**sides, bm25=whole.bm25),
+        CONSTANT: fixed("min-max", 0.2, weight=whole.weight),
+        "blend, BM25 always 0.3": fixed("min-max", 0.3, weight=whole.weight),
+        "blend": blended(weight=whole.weight, bm25=whole.bm25),
     }
 
 

@@ -1,10 +1,10 @@
-"""What a blend costs: a search, its numbers per document, and its build.
+"""What a blend costs: a search, and its build.
 
 One question over 50,000 documents with five sentence views each, beside a search of the documents
-alone; the hubness of 100,000 documents; the build beside encoding the sentences once. Documents are
-vectors of the standard library's entities, and unit(a + 0.5 b) of random pairs of them; sentence
-views lie around their document as those of hotpot100 do (`geometry` gives both). Both searches are
-exact and in memory; texts are the library's.
+alone; the build beside encoding the sentences once. Documents are vectors of the standard library's
+entities, and unit(a + 0.5 b) of random pairs of them; sentence views lie around their document as
+those of hotpot100 do (`geometry` gives both). Both searches are exact and in memory; texts are the
+library's.
 """
 
 from __future__ import annotations
@@ -29,14 +29,13 @@ from argus.indexes.lexical import STEMMED, LexicalIndex
 from argus.indexes.snapshot import Snapshot
 from argus.knowledge.stdlib import standard_library, standard_questions
 from argus.remedies.blend import ALONE, Searched, blend_index, steps
-from argus.remedies.blend_parts import hubness, sentence_views
+from argus.remedies.blend_parts import sentence_views
 from benchmarks.shared import collection
 
 DOCUMENTS, VIEWS, K, QUERIES = 50_000, 5, 10, 150
 # Random vector added to a document for a view of it; brings the cosines to those of hotpot100.
 SPREAD = 0.75
-HUBS, SENTENCES = 100_000, 3_000
-BARS = {"search_ms": 50, "hubs_seconds": 60, "build_times_encoding": 1.3}
+BARS = {"search_ms": 50, "build_times_encoding": 1.3}
 
 
 def run() -> dict[str, Any]:
@@ -58,7 +57,6 @@ def run() -> dict[str, Any]:
             documents, texts, questions, encoder.encode_queries([q.text for q in questions]), rng
         ),
         "geometry": _geometry(documents, rng, encoder),
-        "hubs": _hubs(base, rng),
         "build": _build(encoder),
         "bars": BARS,
     }
@@ -87,7 +85,6 @@ def _search(
     own = [View(doc, doc, "original", "") for doc in ids]
     sentences = [View(f"{doc}#{i}", doc, SENTENCE, "") for doc in ids for i in range(VIEWS)]
     whole = Snapshot.of([*own, *sentences], np.concatenate([documents, _views(documents, rng)]))
-    whole.hubness = rng.uniform(0.3, 0.7, DOCUMENTS).astype(np.float32)
     alone = Snapshot.of(own, documents)
     words = LexicalIndex.build(ids, [texts[i % len(texts)] for i in range(DOCUMENTS)], STEMMED)
     took: dict[str, list[float]] = {"dense": []}
@@ -118,7 +115,7 @@ def _milliseconds(call: Any) -> float:
 def _geometry(documents: FloatArray, rng: np.random.Generator, encoder: Any) -> dict[str, Any]:
     """Return quantiles of the cosine of a view and its document: of hotpot100, and made here."""
     sample = open_corpus(collection("hotpot100")).documents(FieldNames())[:200]
-    views = sentence_views(sample, "r", 100).views
+    views, _ = sentence_views(sample, "r", 100)
     own = dict(
         zip(
             (d.id for d in sample),
@@ -136,19 +133,10 @@ def _geometry(documents: FloatArray, rng: np.random.Generator, encoder: Any) -> 
     }
 
 
-def _hubs(base: FloatArray, rng: np.random.Generator) -> dict[str, Any]:
-    first, second = rng.integers(len(base), size=(2, HUBS))
-    documents = unit_rows(base[first] + 0.5 * base[second])
-    holders = [np.array([i]) for i in range(SENTENCES)]
-    start = time.perf_counter()
-    hubness(documents, documents[:SENTENCES], holders)
-    return {"documents": HUBS, "seconds": round(time.perf_counter() - start, 1)}
-
-
 def _build(encoder: Any) -> dict[str, Any]:
     """Return what blending takes beside encoding its sentences once, over wiki2."""
     documents: list[Document] = open_corpus(collection("wiki2")).documents(FieldNames())
-    texts = [view.text for view in sentence_views(documents, "r", 100).views]
+    texts = [view.text for view in sentence_views(documents, "r", 100)[0]]
     with tempfile.TemporaryDirectory() as folder:
         build_index(documents, out=Path(folder) / "index", encoder=encoder)
         start = time.perf_counter()

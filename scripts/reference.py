@@ -26,7 +26,7 @@ OTHER_TERMS = {
     "view": "A text by which a document is indexed: its own, a sentence of it, an expansion, a "
     "scenario. One document may have many.",
     "fold": "How the scores of a document's views become one score.",
-    "blend": "A repair that mixes a document's best sentence, its hubness and BM25 into a search.",
+    "blend": "A repair that mixes a document's best sentence and BM25 into a search.",
     "receipt": "What a repair did: who came back, who fell, what was added, and its price.",
     "anchor": "A retrieved document for which Argus looks up what supersedes it.",
     "controls": "Holds now, in the place of a document that it supersedes, in any number of steps.",
@@ -44,7 +44,7 @@ MEASURED: dict[str, tuple[str, ...]] = {
     "blind spot": ("research audit",),
     "never retrieved": ("check",),
     "held-out sentence": ("check",),
-    "hub": ("check", "explain", "tune apply blend"),
+    "hub": ("check", "explain"),
     "Gini": ("check",),
     "need": ("research scenarios needs",),
     "nDCG@10": ("evaluate", "tune try", "research scenarios ablate"),

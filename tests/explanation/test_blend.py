@@ -21,7 +21,7 @@ N = 60
 def blended(request, tmp_path_factory):
     """An index with a blend and a correction, searched by vectors alone or fused with BM25."""
     folder = tmp_path_factory.mktemp("blend")
-    retriever = blended_index(folder / "index", N, Blend(hubs=0.5), corrects=True)
+    retriever = blended_index(folder / "index", N, Blend(), corrects=True)
     return IndexRetriever(retriever.index, retriever.encoder, hybrid=request.param)
 
 
@@ -31,12 +31,11 @@ def rank_in(retriever, query, document):
 
 
 def test_ranks_without_a_part_are_those_of_such_a_search(blended, of):
-    blend = Blend(hubs=0.5)
+    blend = Blend()
     cases = [(Query("query", q.text), f"d{7 * i:03}") for i, q in enumerate(queries(4))]
     explained = [explain(q.text, d, blended, ExplainConfig(k=5)) for q, d in cases]
     others = {
         "sentences": (replace(blend, weight=1), True, blended.hybrid),
-        "hubs": (replace(blend, hubs=0), True, blended.hybrid),
         "correction": (blend, False, blended.hybrid),
         "bm25": (blend, True, "dense"),
     }
@@ -49,5 +48,5 @@ def test_ranks_without_a_part_are_those_of_such_a_search(blended, of):
     for i, ((query, document), explanation) in enumerate(zip(cases, explained, strict=True)):
         evidence = of(explanation, Cause.BLEND).evidence
         assert evidence["rank"] == rank_in(blended, query, document) == explanation.standing.rank
-        parts = {"sentences", "hubs", "correction"} | ({"bm25"} if blended.hybrid else set())
+        parts = {"sentences", "correction"} | ({"bm25"} if blended.hybrid else set())
         assert evidence["rank_without"] == {part: expected[part][i] for part in parts}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from argus.data.types import View
 from argus.errors import EncoderMismatch, InputError
 from argus.indexes.blend import Blend
-from argus.indexes.recipe import CORRECTION, DocumentNumbers, QueryCorrection, read_correction
+from argus.indexes.recipe import CORRECTION, QueryCorrection, read_correction
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import ViewIndex
 from tests.support.draws import examples
@@ -36,9 +36,7 @@ def blended(rng, n, dim, blend):
             kind = KINDS[int(rng.integers(1, len(KINDS)))]
             views.append(View(f"d{d:04}#{i}", f"d{d:04}", kind, "t"))
             vectors.append(topic + 0.5 * rng.normal(size=dim))
-    plain = Snapshot.of(views, unit(vectors))
-    hubness = rng.uniform(-0.2, 0.9, len(plain)).astype(np.float32)
-    return Snapshot(plain.columns, plain.vectors, blend, hubness)
+    return Snapshot.of(views, unit(vectors)).blended(blend)
 
 
 def defined(snapshot, query, blend, weight):
@@ -55,15 +53,11 @@ def defined(snapshot, query, blend, weight):
             score = blend.weight * own + (1 - blend.weight) * max(own, *of["sentence"], -2)
         if len(of["scenario"]):
             score = weight * score + (1 - weight) * max(*of["scenario"], -2)
-        out.append(score - np.float32(blend.hubs) * snapshot.hubness[d])
+        out.append(score)
     return np.array(out)
 
 
-BLENDS = st.builds(
-    Blend,
-    weight=st.sampled_from([0.0, 0.3, 0.7, 1.0]),
-    hubs=st.sampled_from([0.0, 0.15, 1.0]),
-)
+BLENDS = st.builds(Blend, weight=st.sampled_from([0.0, 0.3, 0.7, 1.0]))
 
 
 @given(st.integers(0, 10**6), st.integers(1, 60), BLENDS, st.sampled_from([0.0, 0.5, 0.7, 1.0]))
@@ -100,12 +94,8 @@ def add_views(index, remedy, kind, seed):
 
 
 def add_blend(index, remedy, blend, seed):
-    """Sentences and hubness as a remedy, as `remedy blend` writes them."""
+    """Sentences as a remedy, as `tune apply blend` writes them."""
     add_views(index, remedy, "sentence", seed)
-    home = index.path / "remedies" / remedy
-    home.mkdir(parents=True)
-    hubness = np.random.default_rng(seed).uniform(0, 1, 20).astype(np.float32)
-    DocumentNumbers([f"d{i}" for i in range(20)], hubness).save(home)
     index.prescribe(remedy, blend=blend)
 
 
@@ -123,7 +113,7 @@ def test_states_before_and_after_blends_of_which_the_latest_counts_and_their_rol
     assert ranked(index, "original") == ranked(index, "before:blend-1") == before
     again = ViewIndex.open(index.path)
     assert ranked(again) == after and [r.id for r in again.remedies()] == ["blend-1"]
-    add_blend(index, "blend-2", Blend(weight=0.2, hubs=0.5), 2)
+    add_blend(index, "blend-2", Blend(weight=0.2), 2)
     assert ranked(index) != after == ranked(index, "blend-1")
     index.rollback("blend-2")
     assert ranked(index) == after

@@ -53,14 +53,11 @@ def test_a_store_ranks_as_the_index_does(store, index):
         same_ranking(run[query], expected, near=1e-4)
 
 
-@given(
-    st.integers(0, 10**6), st.sampled_from([0.0, 0.5, 0.7, 1.0]), st.sampled_from([0.0, 0.15, 1.0]),
-    st.integers(1, 60),
-)  # fmt: skip
+@given(st.integers(0, 10**6), st.sampled_from([0.0, 0.5, 0.7, 1.0]), st.integers(1, 60))
 @settings(max_examples=examples(12), deadline=None)
-def test_records_are_the_blend_whatever_its_weights(tmp_path_factory, seed, weight, hubs, k):
+def test_records_are_the_blend_whatever_its_weight(tmp_path_factory, seed, weight, k):
     folder = tmp_path_factory.mktemp("weights")
-    blend = Blend(weight=weight, hubs=hubs, bm25=0)
+    blend = Blend(weight=weight, bm25=0)
     retriever = blended_index(folder / "index", 40, blend, seed=seed)
     with BlendedRetriever(in_memory(numbered(retriever)), retriever) as own:
         for query in queries(3, seed):
@@ -83,9 +80,8 @@ def test_a_filter_holds_in_vectors_and_words(store, index):
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [({"argus_scale": "much"}, "argus_scale"), ({"argus_penalty": None}, "argus_penalty"),
-     ({"argus_parent": None}, "argus_parent")],
-)  # fmt: skip
+    [({"argus_scale": "much"}, "argus_scale"), ({"argus_parent": None}, "argus_parent")],
+)
 def test_a_broken_record_is_named(index, change, message):
     (id_, vector, fields), *others = numbered(index)
     name = in_memory([(id_, vector, fields | change), *others])

@@ -10,7 +10,7 @@ from tests.support.stores import DIM, LOCAL, N
 
 OWN = {
     "argus_remedy": "blend-1", "argus_parent": "d1", "argus_kind": "sentence",
-    "argus_encoder": "words", "argus_scale": 0.875, "argus_penalty": 0.0625,
+    "argus_encoder": "words", "argus_scale": 0.875,
 }  # fmt: skip
 
 

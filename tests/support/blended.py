@@ -11,7 +11,7 @@ import numpy as np
 from argus.data.types import FloatArray, Query, View
 from argus.encoders.protocol import unit_rows
 from argus.indexes.blend import Blend
-from argus.indexes.recipe import CORRECTION, DocumentNumbers, QueryCorrection
+from argus.indexes.recipe import CORRECTION, QueryCorrection
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 from tests.support.word_encoder import WordEncoder
@@ -68,10 +68,9 @@ def blended_index(
         for id_, sentences in documents.items() for i, sentence in enumerate(sentences)
     ]  # fmt: skip
     index.add(views, encoder.encode_documents([view.text for view in views]), remedy=REMEDY)
-    home = index.path / "remedies" / REMEDY
-    home.mkdir(parents=True)
-    DocumentNumbers(list(documents), rng.uniform(-0.1, 0.9, n).astype(np.float32)).save(home)
     if corrects:
+        home = index.path / "remedies" / REMEDY
+        home.mkdir(parents=True)
         u, w = (rng.normal(size=(encoder.dim, 2)).astype(np.float32) for _ in range(2))
         QueryCorrection(u, w, 0.1, encoder.fingerprint).save(home / CORRECTION)
     index.prescribe(REMEDY, blend=blend, corrects=corrects)
@@ -89,13 +88,11 @@ def records(retriever: IndexRetriever) -> Iterator[Record]:
     index = retriever.index
     snapshot, blend = index.snapshot(), index.recipe().blend
     assert blend is not None
-    hubness = np.zeros(len(snapshot)) if snapshot.hubness is None else snapshot.hubness
-    for position, document in enumerate(snapshot.doc_ids):
+    for document in snapshot.doc_ids:
         rows = snapshot.rows_of(document)
         vectors = snapshot.vectors[rows.start : rows.stop].astype(float)
         views = snapshot.views[rows.start : rows.stop]
         own = vectors[[v.kind for v in views].index("original")]
-        penalty = blend.hubs * float(hubness[position])
         for view, vector in zip(views, vectors, strict=True):
             is_own = view.kind == "original"
             mean = own if is_own else blend.weight * own + (1 - blend.weight) * vector
@@ -106,7 +103,7 @@ def records(retriever: IndexRetriever) -> Iterator[Record]:
             fields = payload(document) | {
                 "argus_remedy": REMEDY, "argus_parent": document,
                 "argus_kind": "document" if is_own else "sentence",
-                "argus_scale": 1.0 if is_own else length, "argus_penalty": penalty,
+                "argus_scale": 1.0 if is_own else length,
             }  # fmt: skip
             yield id_, (mean / length).astype(np.float32), fields
 

@@ -67,15 +67,14 @@ def pgvector(uri: str, records: Sequence[Record]) -> str:
     import psycopg
 
     dim = len(records[0][1])
-    names = ["text", "tenant", "url", "argus_remedy", "argus_parent", "argus_kind", "argus_scale",
-             "argus_penalty"]  # fmt: skip
+    names = ["text", "tenant", "url", "argus_remedy", "argus_parent", "argus_kind", "argus_scale"]
     with psycopg.connect(uri, autocommit=True) as database:
         database.execute("CREATE EXTENSION IF NOT EXISTS vector")
         database.execute("DROP TABLE IF EXISTS docs_argus")
         database.execute(
             f"CREATE TABLE docs_argus (id text PRIMARY KEY, embedding vector({dim}), text text, "
             "tenant int, url text, argus_remedy text, argus_parent text, argus_kind text, "
-            "argus_scale float8, argus_penalty float8)"
+            "argus_scale float8)"
         )
         with database.cursor() as cursor:
             cursor.executemany(

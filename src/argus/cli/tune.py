@@ -183,11 +183,11 @@ def blend(
     ] = None,
     json: o.AsJson = False,
 ) -> None:
-    """Mix sentences, a hub correction and BM25 into the search of an index.
+    """Mix sentences and BM25 into the search of an index.
 
-    All documents get a view of title and sentence for each of their sentences, and one number for
-    how near they are to sentences of others. No label and no language model is needed; it is the
-    repair that helped without them. `argus tune undo` takes it out again.
+    All documents get a view of title and sentence for each of their sentences. No label and no
+    language model is needed; it is the repair that helped without them. `argus tune undo` takes it
+    out again.
 
     With --store the views are written as records into a collection beside the documents, which
     stay as they are; then the store is asked for what was written.
@@ -207,7 +207,7 @@ def blend(
         written = blend_store(
             place.store, blend, sentences=sentences, into=place.into, opening=place.opening,
             encoder=replace(embedding or EncoderConfig(), model=encoder, device=device),
-            fields=chunks.fields, parent_field=chunks.parent_field, out=out or o.OUT,
+            fields=chunks.fields, out=out or o.OUT,
         )  # fmt: skip
         return output.show(written, as_json=json)
     refuse_beside("--index", "an index names its encoder", **{"document-prompt": embedding})
@@ -230,7 +230,7 @@ apply = Group(
     "Apply one remedy to an index or a store, with a receipt.",
     entries=(
         Entry(
-            "blend", "tune:blend", "Mix sentences, a hub correction and BM25 in.",
+            "blend", "tune:blend", "Mix sentences and BM25 in.",
             example="argus tune apply blend --index index/",
         ),
         Entry(

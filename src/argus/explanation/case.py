@@ -139,11 +139,6 @@ class Case:
         """Return the dense rank that the document would have with this score."""
         return 1 + int((self.rivals > score).sum())
 
-    def penalty(self, doc_id: str) -> float:
-        """Return the hubness penalty that a blend subtracts from a document's score."""
-        penalty = self.snapshot.layout(self.weight).penalty
-        return 0.0 if penalty is None else float(penalty[self.snapshot.positions([doc_id])[0]])
-
     def scores_of(self, vectors: FloatArray) -> npt.NDArray[np.float64]:
         """Return the query's score of each row of `vectors`, (n, dim)."""
         rows = np.arange(len(vectors))

@@ -65,13 +65,11 @@ MAX_RIVALS = 10
 """Documents above that the evidence lists."""
 PARTS = {
     "sentences": "its sentences",
-    "hubs": "its hubness",
     "bm25": "BM25",
     "correction": "the correction of the query",
 }
 ADVICE = {
     "sentences": "Blend with a larger --lambda, or look at the sentences of what is above it.",
-    "hubs": "Blend with smaller --hubs: it is taken for a hub, and was asked for here.",
     "bm25": "Blend with a smaller --bm25, or search dense (--hybrid dense).",
     "correction": "Roll the correction back, or learn it anew from needs such as this.",
 }
@@ -291,15 +289,15 @@ def _check_hubs(case: Case, place: Standing, seed: int) -> Finding:
 def _check_blend(case: Case, place: Standing) -> Finding | None:
     """Name the part of a blend that lifts or sinks the document. None without one.
 
-    All ranks are exact. Evidence: `remedies`, `weight`, `hubs`, `bm25` (its weight here), `rank`,
-    and `rank_without` (by part that is switched off, None beyond the fused documents).
+    All ranks are exact. Evidence: `remedies`, `weight`, `bm25` (its weight here), `rank`, and
+    `rank_without` (by part that is switched off, None beyond the fused documents).
     """
     recipe, words = case.retriever.recipe, case.retriever.lexical()
     if recipe.blend is None and recipe.correction is None:
         return None
     if not case.present:
         return Cause.BLEND.unchecked(ABSENT)
-    blend, hybrid = recipe.blend or Blend(weight=1, hubs=0, bm25=0), case.retriever.hybrid
+    blend, hybrid = recipe.blend or Blend(weight=1, bm25=0), case.retriever.hybrid
     depth = max(case.k + 1, FUSED_DEPTH)
     hits = words.search([case.query], depth)
     share = case.retriever.bm25_weights(hits, [QUERY])[QUERY] if hybrid else 0.0
@@ -315,8 +313,6 @@ def _check_blend(case: Case, place: Standing) -> Finding | None:
     without: dict[str, int | None] = {}
     if blend.sentences:
         without["sentences"] = rank(case.vector, replace(blend, weight=1.0))
-    if blend.hubs:
-        without["hubs"] = rank(case.vector, replace(blend, hubs=0.0))
     if hybrid is not None:
         without["bm25"] = case.rank(case.doc_id, case.vector, case.snapshot.blended(blend))
     if recipe.correction is not None:
@@ -325,7 +321,6 @@ def _check_blend(case: Case, place: Standing) -> Finding | None:
     evidence: Evidence = {
         "remedies": list(recipe.remedies),
         "weight": blend.weight,
-        "hubs": blend.hubs,
         "bm25": round(share, 4),
         "rank": own,
         "rank_without": without,

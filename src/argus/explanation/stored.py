@@ -125,12 +125,10 @@ def check_vector(case: Case, place: Standing, config: ExplainConfig) -> Finding:
     documents, `rank_with_its_own_vector`, `its_vector_is_stored_under` for rows out of order, and
     `closest_variant` with `closest_cosine`.
     """
-    cause, blend, snapshot = Cause.VECTOR, case.snapshot.blend, case.snapshot
+    cause, snapshot = Cause.VECTOR, case.snapshot
     if case.original is None:
         reason = "has no view of its own text" if case.present else "is not in this state"
         return cause.unchecked(f"the document {reason}")
-    if blend is not None and blend.smoothing:
-        return cause.unchecked("vectors are smoothed here: ask the state before the blend")
     encoder = case.retriever.encoder
     try:
         fresh = encoder.encode_documents([case.text])[0]
@@ -152,7 +150,7 @@ def check_vector(case: Case, place: Standing, config: ExplainConfig) -> Finding:
     if nearest.doc_ids[0][0] != case.doc_id and nearest.scores[0][0] >= REPRODUCED:
         evidence["its_vector_is_stored_under"] = doc = nearest.doc_ids[0][0]
         how = f"that vector is stored under {doc!r}, so rows are out of order"
-    own = float(case.scores_of(fresh[None])[0]) - case.penalty(case.doc_id)
+    own = float(case.scores_of(fresh[None])[0])
     rank = case.rank_of_score(max(own, place.dense.score or own))
     kinds = snapshot.columns["kind"].to_pylist()
     others = [row for row, kind in enumerate(kinds) if kind == ORIGINAL and row != case.original]
@@ -212,7 +210,6 @@ def check_window(case: Case, place: Standing) -> Finding:
 
     def rank(pieces: list[str]) -> tuple[float, int]:
         best = float(case.scores_of(encoder.encode_documents(pieces)).max())
-        best -= case.penalty(case.doc_id)
         return best, case.rank_of_score(best)
 
     return judge_window(encoder, case.text, case.query, case.k, place.dense.score, rank)

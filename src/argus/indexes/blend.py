@@ -4,12 +4,11 @@
 a view (an indexed text with its vector) of its own text, and perhaps one per sentence and scenario.
 For a query q, a `Blend` scores document d
 
-    v(q, d) = λ·s(q, d) + (1 - λ)·max(s(q, d), best sentence) - β·r(d).
+    v(q, d) = λ·s(q, d) + (1 - λ)·max(s(q, d), best sentence).
 
-s is the best cosine of its other views. r(d), its hubness, is the mean of the ten highest cosines
-between d and sentences of other documents. It lowers documents that come up for every question.
-Scenarios are weighed against v without its last term (SPIKE eq. 3). `argus.indexes.fold` computes
-the scores, and `argus.indexes.fusion` mixes BM25 in by weighted min-max.
+s is the best cosine of its other views. Scenarios are weighed against v (SPIKE eq. 3).
+`argus.indexes.fold` computes the scores, and `argus.indexes.fusion` mixes BM25 in by weighted
+min-max.
 """
 
 from __future__ import annotations
@@ -59,16 +58,12 @@ class Blend:
 
     Attributes:
         weight: What a document's own vector counts against its best sentence; 1: no sentences.
-        hubs: How much of a document's hubness is taken off its score; 0: nothing.
         bm25: What BM25 counts against the vectors, both scaled to 0..1: half of it to twice it, by
             how much of the question the best document covers; 0: nothing.
-        smoothing: How much of its 5 nearest documents' mean is added to a document; 0: nothing.
     """
 
     weight: Annotated[float, Ge(0), Le(1), Option(("--lambda",))] = 0.7
-    hubs: Annotated[float, Ge(0), Le(1)] = 0.1
     bm25: Annotated[float, Ge(0), Lt(1)] = 0.2
-    smoothing: Annotated[float, Ge(0), Le(1)] = 0.0
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -78,19 +73,14 @@ class Blend:
         """True if sentences count."""
         return self.weight < 1
 
-    @property
-    def per_document(self) -> bool:
-        """True if documents have numbers of their own: hubness, or smoothed vectors."""
-        return self.hubs > 0 or self.smoothing > 0
-
 
 @dataclass(frozen=True)
 class Recipe:
     """Search settings that one remedy adds to an index, as they stand in index.json.
 
-    Their numbers lie in `remedies/ID/` (`argus.indexes.recipe`). added: number of the state from
-    which on they count. corrects: whether queries are corrected. weight: λ of documents against
-    their scenarios, None to leave it. relied_on: remedies that hold sentences of the blend.
+    added: number of the state from which on they count. corrects: whether queries are corrected, by
+    numbers in `remedies/ID/` (`argus.indexes.recipe`). weight: λ of documents against their
+    scenarios, None to leave it. relied_on: remedies that hold sentences of the blend.
     """
 
     remedy: str

@@ -4,7 +4,7 @@ From scores of views (indexed texts, several per document) to one score per docu
 search between `argus.indexes.snapshot`, which holds the vectors, and the ranked result. The views
 of document d are the columns `starts[d]:starts[d + 1]`. With scenarios a document scores
 `λ·s_doc + (1-λ)·max s_scenario` (SPIKE eq. 3), where s_doc is the best of its other views. One
-without scenarios scores s_doc. `argus.indexes.blend` defines the weights of sentences and hubness.
+without scenarios scores s_doc. `argus.indexes.blend` defines the weight of sentences.
 
 Float32 products round. Documents within the rounding bound of a place in the result are compared
 again in float64: equal vectors tie wherever they lie, and neither the number of queries nor their
@@ -58,7 +58,6 @@ class Layout:
     starts: (n_documents + 1,), every document with a view. scenario, sentence: (n_views,), which
     views are of that kind, None where none counts. weight: λ against scenarios. sentence_weight: λ
     against sentences. Both lie from 0 to 1. reach: length of the longest vector, 1 for unit rows.
-    penalty: (n_documents,), hubness times its weight, None where nothing is subtracted.
     """
 
     starts: IntArray
@@ -67,7 +66,6 @@ class Layout:
     reach: float = 1.0
     sentence: BoolArray | None = None
     sentence_weight: float = 1.0
-    penalty: FloatArray | None = None
 
     @property
     def plain(self) -> bool:
@@ -84,15 +82,6 @@ class Layout:
     def bound(self, queries: FloatArray) -> float:
         """Return how far two float32 scores of these queries may be from their exact difference."""
         return product_bound(queries.shape[1], self.reach * reach_of(queries))
-
-    def penalise(
-        self, scores: npt.NDArray[np.floating], documents: IntArray | slice = slice(None)
-    ) -> FloatArray:
-        """Return scores less the penalty of their documents (the last axis)."""
-        if self.penalty is None:
-            return scores
-        lowered: FloatArray = scores - self.penalty[documents].astype(scores.dtype)
-        return lowered
 
 
 @dataclass(frozen=True)
@@ -115,7 +104,7 @@ def fold(scores: FloatArray, layout: Layout) -> FloatArray:
     """
     first = layout.starts[:-1]
     if layout.plain:
-        return layout.penalise(np.maximum.reduceat(scores, first, axis=1))
+        return np.maximum.reduceat(scores, first, axis=1)
 
     def best(views: BoolArray) -> FloatArray:
         of: FloatArray = np.where(views, scores, np.float32(-np.inf))
@@ -126,7 +115,7 @@ def fold(scores: FloatArray, layout: Layout) -> FloatArray:
         own = mix_sentences(own, best(layout.sentence), layout.sentence_weight)
     if layout.scenario is not None:
         own = mix(own, best(layout.scenario), layout.weight)
-    return layout.penalise(own)
+    return own
 
 
 def ends(scores: FloatArray, layout: Layout) -> tuple[FloatArray, FloatArray]:
@@ -261,7 +250,7 @@ def exact(
         scenario_row, scenario = best(layout.scenario)
         row = np.where(np.isneginf(score), scenario_row, row)
         score = np.asarray(mix(score, scenario, layout.weight), np.float64)
-    return row, np.asarray(layout.penalise(score, document), np.float64)
+    return row, score
 
 
 def pair_products(

@@ -1,6 +1,6 @@
 """Read and apply the search settings that remedies wrote into an index: blend, query correction, λ.
 
-index.json names them, and their numbers lie in `remedies/ID/`. `ActiveRecipe` holds those that
+index.json names them, and a correction lies in `remedies/ID/`. `ActiveRecipe` holds those that
 count when an index is searched: the latest of each kind. A correction moves the query vector,
 `q' = unit(q + α·U Wᵀ q)`, at low rank and a cost of 2·rank·dim multiplications. Documents stay as
 they are, so an index, a vector store or another program can search with corrected queries.
@@ -9,29 +9,23 @@ they are, so an index, a vector store or another program can search with correct
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from argus.data.provenance import content_hash
 from argus.data.reading import read_arrays, reading
-from argus.data.tables import read_table, write_table
-from argus.data.types import FloatArray, IntArray
+from argus.data.types import FloatArray
 from argus.data.writing import replacing
 from argus.encoders.protocol import unit_rows
 from argus.errors import EncoderMismatch, InputError
 from argus.indexes.blend import REMEDIES, Blend, Recipe
-from argus.indexes.fold import ORIGINAL
 from argus.indexes.header import FILE as HEADER
 from argus.indexes.header import read_header
-from argus.indexes.snapshot import Snapshot
 
 CORRECTION = "correction.npz"
-DOCUMENTS = "documents.parquet"
 FIX = "Roll the remedy back and run it again, or restore the file from a copy."
 
 
@@ -109,93 +103,6 @@ def find_correction(path: Path) -> Path:
 
 
 @dataclass(frozen=True)
-class DocumentNumbers:
-    """Numbers of a blend per document.
-
-    hubness: (n_documents,), r(d). smoothed: (n_documents, dim), unit rows in place of the
-    documents' own. added: number of the commit that each document came with. A document that was
-    put in anew has another.
-    """
-
-    ids: list[str]
-    hubness: FloatArray
-    smoothed: FloatArray | None = None
-    added: IntArray | None = None
-
-    @cached_property
-    def position(self) -> dict[str, int]:
-        """Position of each document by its id."""
-        return {doc: i for i, doc in enumerate(self.ids)}
-
-    def of(self, columns: Any) -> dict[str, int]:
-        """Return the position of each document that is still the one that was measured.
-
-        columns: an Arrow table of views with `doc_id, kind, added`.
-        """
-        if self.added is None:
-            return self.position
-        import pyarrow.compute as pc
-
-        own = columns.filter(pc.equal(columns["kind"], ORIGINAL))
-        came = list(zip(own["doc_id"].to_pylist(), own["added"].to_pylist(), strict=True))
-        at = self.position
-        return {doc: at[doc] for doc, n in came if doc in at and self.added[at[doc]] == n}
-
-    def hubness_of(self, doc_ids: Sequence[str], position: Mapping[str, int]) -> FloatArray:
-        """Return r(d) of these documents, (n,). One that came later has the mean."""
-        mean = float(self.hubness.mean()) if len(self.hubness) else 0.0
-        known = (position.get(doc) for doc in doc_ids)
-        return np.array([mean if i is None else self.hubness[i] for i in known], np.float32)
-
-    def smooth(self, columns: Any, vectors: FloatArray) -> None:
-        """Replace the documents' own vectors by smoothed ones in `vectors`, (n_views, dim).
-
-        columns: an Arrow table of `doc_id, kind, added` in that order. Documents that came later
-        stay.
-        """
-        if self.smoothed is None:
-            return
-        position = self.of(columns)
-        kinds, documents = columns["kind"].to_pylist(), columns["doc_id"].to_pylist()
-        for row, (kind, doc) in enumerate(zip(kinds, documents, strict=True)):
-            if kind == ORIGINAL and doc in position:
-                vectors[row] = self.smoothed[position[doc]]
-
-    def save(self, folder: Path) -> None:
-        """Write `documents.parquet`, whole or not at all."""
-        import pyarrow as pa
-
-        columns = {"doc_id": pa.array(self.ids, pa.string()), "hubness": self.hubness}
-        if self.added is not None:
-            columns["added"] = pa.array(self.added, pa.int64())
-        if self.smoothed is not None:
-            flat = pa.array(self.smoothed.reshape(-1), pa.float32())
-            width = self.smoothed.shape[1]
-            columns["smoothed"] = pa.FixedSizeListArray.from_arrays(flat, width)
-        with replacing(folder / DOCUMENTS) as temporary:
-            write_table(pa.table(columns), temporary)
-
-
-def read_numbers(folder: Path, dim: int) -> DocumentNumbers:
-    """Read the numbers of a blend from a remedy's folder. Raises InputError for anything else."""
-    file = folder / DOCUMENTS
-    table = read_table(file, fix=FIX)
-    with reading(file, expected="the numbers of a blend, as Argus wrote them", fix=FIX):
-        ids, names = table["doc_id"].to_pylist(), table.column_names
-        hubness = table["hubness"].to_numpy().astype(np.float32)
-        added = table["added"].to_numpy() if "added" in names else None
-        smoothed = None
-        if "smoothed" in names:
-            column = table["smoothed"].combine_chunks()
-            smoothed = column.flatten().to_numpy().reshape(len(hubness), -1)
-            if smoothed.shape[1] != dim:
-                raise ValueError(f"vectors of {smoothed.shape[1]} numbers, not of {dim}")
-        if not all(np.isfinite(n).all() for n in (hubness, smoothed) if n is not None):
-            raise ValueError("numbers that are not finite")
-        return DocumentNumbers(ids, hubness, smoothed, added)
-
-
-@dataclass(frozen=True)
 class ActiveRecipe:
     """Search settings that count in one state of an index.
 
@@ -204,40 +111,29 @@ class ActiveRecipe:
     """
 
     blend: Blend | None = None
-    numbers: DocumentNumbers | None = None
     correction: QueryCorrection | None = None
     remedies: tuple[str, ...] = ()
     weight: float | None = None
     sentences_of: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, recipes: Sequence[Recipe], index: Path, dim: int) -> ActiveRecipe:
-        """Return the latest blend, correction and λ among recipes, with their numbers."""
+    def of(cls, recipes: Sequence[Recipe], index: Path) -> ActiveRecipe:
+        """Return the latest blend, correction and λ among recipes."""
         blends = [r for r in recipes if r.blend is not None][-1:]
         corrections = [r for r in recipes if r.corrects][-1:]
-        blend = numbers = correction = None
+        blend = correction = None
         sentences: tuple[str, ...] = ()
         for recipe in blends:
             blend = recipe.blend
             assert blend is not None
             if blend.sentences:
                 sentences = (recipe.remedy, *recipe.relied_on)
-            if blend.per_document:
-                numbers = read_numbers(index / REMEDIES / recipe.remedy, dim)
         for recipe in corrections:
             correction = read_correction(index / REMEDIES / recipe.remedy / CORRECTION)
         used = tuple(dict.fromkeys(r.remedy for r in [*blends, *corrections]))
         weight = next((r.weight for r in reversed(recipes) if r.weight is not None), None)
-        return cls(blend, numbers, correction, used, weight, sentences)
+        return cls(blend, correction, used, weight, sentences)
 
     def correct(self, queries: FloatArray) -> FloatArray:
         """Return the vectors to search with, (n, dim)."""
         return queries if self.correction is None else self.correction.apply(queries)
-
-    def over(self, columns: Any, vectors: FloatArray) -> Snapshot:
-        """Return views, in the order of a snapshot, under this recipe."""
-        snapshot = Snapshot(columns, vectors, self.blend)
-        if self.numbers is not None:
-            position = self.numbers.of(columns)
-            snapshot.hubness = self.numbers.hubness_of(snapshot.doc_ids, position)
-        return snapshot

@@ -41,21 +41,14 @@ class Snapshot:
 
     columns: an Arrow table of `id, doc_id, kind, text, source, remedy, added` in that order of
     rows (added: number of the commit, 0 for views that lie in memory alone).
-    vectors: (n_views, dim) float32, unit rows unless the encoder ranks by dot product. hubness:
-    (n_documents,), r(d) of a blend. Nothing here changes after it was made.
+    vectors: (n_views, dim) float32, unit rows unless the encoder ranks by dot product. Nothing here
+    changes after it was made.
     """
 
-    def __init__(
-        self,
-        columns: Any,
-        vectors: FloatArray,
-        blend: Blend | None = None,
-        hubness: FloatArray | None = None,
-    ) -> None:
+    def __init__(self, columns: Any, vectors: FloatArray, blend: Blend | None = None) -> None:
         import pyarrow.compute as pc
 
-        self.columns, self.vectors = columns, vectors
-        self.blend, self.hubness = blend, hubness
+        self.columns, self.vectors, self.blend = columns, vectors, blend
         counted = pc.value_counts(columns["doc_id"])  # in order of first appearance, so sorted
         self.doc_ids: list[str] = counted.field("values").to_pylist()
         counts = counted.field("counts").to_numpy(zero_copy_only=False)
@@ -143,13 +136,9 @@ class Snapshot:
 
         Without a blend, sentences weigh nothing.
         """
-        blend = self.blend or Blend(weight=1, hubs=0)
-        penalty = None
-        if blend.hubs and self.hubness is not None:
-            penalty = np.float32(blend.hubs) * self.hubness
         return Layout(
             self.starts, self.scenario_rows, check_weight(weight), self.reach,
-            self.sentence_rows, blend.weight, penalty,
+            self.sentence_rows, 1.0 if self.blend is None else self.blend.weight,
         )  # fmt: skip
 
     def best_scenario(self, query: FloatArray, doc_id: str) -> str:

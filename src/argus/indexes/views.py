@@ -212,7 +212,7 @@ class ViewIndex:
                     last = self._remedy(as_of.removeprefix(BEFORE))
                     own = last.id if as_of.startswith(BEFORE) else None
                     recipes = [r for r in recipes if r.added <= last.added and r.remedy != own]
-                self._recipe = (key, ActiveRecipe.of(recipes, self.path, self.dim))
+                self._recipe = (key, ActiveRecipe.of(recipes, self.path))
             return self._recipe[1]
 
     def weight(self, as_of: str | None = None) -> float:
@@ -233,12 +233,7 @@ class ViewIndex:
                 self._snapshot = (key, self._read(as_of))
             return self._snapshot[1]
 
-    def unsmoothed(self, as_of: str | None = None) -> Snapshot:
-        """Read a state as `snapshot` does, with vectors as they were before smoothing."""
-        with self.lock:
-            return self._read(as_of, smooth=False)
-
-    def _read(self, as_of: str | None, *, smooth: bool = True) -> Snapshot:
+    def _read(self, as_of: str | None) -> Snapshot:
         """Read the views that are searched, sentences among them only under a blend."""
         import pyarrow.compute as pc
 
@@ -256,9 +251,7 @@ class ViewIndex:
                 places = pc.index_in(batch["id"], value_set=rows["id"]).to_numpy()
                 flat = pc.list_flatten(batch["vector"]).to_numpy()
                 vectors[places] = flat.reshape(-1, self.dim)
-        if smooth and recipe.numbers is not None:
-            recipe.numbers.smooth(rows, vectors)
-        return recipe.over(rows, vectors)
+        return Snapshot(rows, vectors, recipe.blend)
 
     def rows(self, as_of: str | None = None) -> Any:
         """Return a state's views as an Arrow table of COLUMNS, without vectors, in no order."""
@@ -401,8 +394,8 @@ class ViewIndex:
     ) -> None:
         """Set how this index is searched from now on, by a remedy.
 
-        Its numbers must lie in `remedies/ID/` already. weight: λ of documents against their
-        scenarios, for searches that name none. relied_on: remedies that hold sentences of its
+        corrects: its correction must lie in `remedies/ID/` already. weight: λ of documents against
+        their scenarios, for searches that name none. relied_on: remedies that hold sentences of its
         blend. An earlier recipe of the same remedy is replaced, in its place among the others. An
         equal one changes nothing.
         """

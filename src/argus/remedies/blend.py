@@ -1,4 +1,4 @@
-"""`argus tune apply blend`: mix sentences, a hub correction and BM25 into the search of an index.
+"""`argus tune apply blend`: mix sentences and BM25 into the search of an index.
 
 `blend_index` adds the parts to the index as one remedy. With judged questions it measures each part
 against the vectors alone and writes a receipt. `measure_rivals` compares fixed fusions with BM25.
@@ -26,7 +26,6 @@ from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.judged import JudgedQueries, ParentFold, deeper, fold_system
 from argus.evaluation.systems import System, missing_gold
 from argus.indexes.blend import BLEND, RELEVANCE_WEIGHT, REMEDIES, Blend
-from argus.indexes.fold import ORIGINAL
 from argus.indexes.fusion import FUSION, RIVALS, fuse_with_bm25, question_weights
 from argus.indexes.header import index_folder
 from argus.indexes.lexical import LexicalIndex
@@ -46,9 +45,8 @@ from argus.verdict.verdict import BLEND_MEASURED
 
 NDCG, RECALL = "nDCG@10", "R@10"
 K = 10
-DENSE = Blend(weight=1, hubs=0, bm25=0)
-ALONE, SENTENCES, HUBS, BM25 = "vectors alone", "+ sentences", "+ hubs", "+ BM25"
-SMOOTHING = "+ smoothing"
+DENSE = Blend(weight=1, bm25=0)
+ALONE, SENTENCES, BM25 = "vectors alone", "+ sentences", "+ BM25"
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,25 +85,22 @@ def blend_index(
     queries: Path | str | Sequence[Query] | None = None,
     qrels: Path | str | Qrels | None = None,
     chunks: ChunkedCorpus | None = None,
-    fold: ParentFold | None = None,
     device: str | None = None,
     out: Path | None = None,
 ) -> BlendResult:
     """Add a blend to the search of an index, and write the receipt.
 
-    Sentence views of all documents are added as one remedy, with one number per document. Once all
-    are there, every search of the index uses the blend. The same blend is never added twice. A
-    killed run changes no search, and the same command continues it. `argus tune undo` removes
-    the blend. queries, qrels: to measure the gain of each part, and to evaluate before and after.
-    chunks: the corpus of the index, and the field in which its chunks name their document. Then
-    sentences of siblings make a chunk no hub, and judgements are of documents. fold: the same,
-    already read. out: default `INDEX/remedies/ID`. Raises InputError for bad input, and for an
-    index that ranks by dot product.
+    Sentence views of all documents are added as one remedy. Once all are there, every search of the
+    index uses the blend. The same blend is never added twice. A killed run changes no search, and
+    the same command continues it. `argus tune undo` removes the blend. queries, qrels: to measure
+    the gain of each part, and to evaluate before and after. chunks: the corpus of the index, and
+    the field in which its chunks name their document. Then judgements are of documents. out:
+    default `INDEX/remedies/ID`. Raises InputError for bad input, and for an index that ranks by dot
+    product.
     """
     chunks, blend = chunks or ChunkedCorpus(), blend or Blend()
     settings = sentences or SentenceSettings()
     questions = check_judged(queries, qrels, chunks.corpus, chunks.fields, chunks.parent_field)
-    fold = fold or (ParentFold.of_corpus(chunks) if questions is None else questions.fold)
     opened = ViewIndex.open(index_folder(index))
     if opened.header.similarity != COSINE:
         got = f"an index that ranks by {opened.header.similarity}"
@@ -113,14 +108,14 @@ def blend_index(
         fix = "Build it with an encoder that ranks by cosine."
         raise InputError(got, expected=expected, fix=fix, where=opened.path)
     documents = originals(opened)
-    parents = {} if fold is None else {d.id: fold.of_chunk.get(d.id, d.id) for d in documents}
-    remedy = blend_id(blend, settings, documents, parents)
+    remedy = blend_id(blend, settings, documents)
     config = {"index": str(index), **asdict(blend), **asdict(settings)}
-    record = Record(BLEND, config | {"parent_field": fold and fold.field}, {})
+    record = Record(BLEND, config | {"parent_field": chunks.parent_field}, {})
     model = encoder_of(opened, encoder, device)
     opened.header.check_fingerprint(model.fingerprint, opened.path)
     record.encoder["fingerprint"] = model.fingerprint
     if questions is not None:  # refused now, not when the index has been changed
+        fold = questions.fold
         system = System(str(opened.path), {}, documents=frozenset(d.id for d in documents))
         missing_gold(system if fold is None else fold_system(system, fold), questions.judged)
     home = ArtifactFolder(opened.path / REMEDIES / remedy)
@@ -128,19 +123,14 @@ def blend_index(
     record.open(folder, about=(opened.path,))
     home.open()
     was_there = is_in_index(opened, remedy, by_recipe=True)
-    snapshot = opened.snapshot(ORIGINAL)
-    rows = {view.doc_id: i for i, view in enumerate(snapshot.views) if view.kind == ORIGINAL}
-    own = snapshot.vectors[[rows[d.id] for d in documents]]
     vectors = store_of(opened.path)
     with EmbeddingStore(vectors, fingerprint=model.fingerprint, dim=model.dim) as cache:
-        with record.timed("embedding sentences, measuring hubness"):
-            made = make_blend(blend, settings, remedy, documents, own, model, cache, parents)
+        with record.timed("embedding sentences"):
+            made = make_blend(blend, settings, remedy, documents, model, cache)
         with record.timed("adding views"):
-            new = new_views(made.views if blend.sentences else [], opened, remedy)
+            new = new_views(made.views, opened, remedy)
             note = {"remedy": remedy, "kind": BLEND, "at": utc_now()}
             home.write_json(MADE, note | {"views_known": new.known, "relied_on": new.relied_on})
-            if made.numbers is not None:
-                made.numbers.save(home.path)
             row = {view.id: i for i, view in enumerate(made.views)}
             if new.views:
                 opened.add(new.views, made.vectors[[row[v.id] for v in new.views]], remedy)
@@ -153,8 +143,7 @@ def blend_index(
                 retriever = IndexRetriever(opened, model, remedy)
                 judged = JudgedVectors.of(questions, retriever, cache)
                 state = opened.snapshot(remedy)
-                plain = opened.unsmoothed(remedy) if blend.smoothing else state
-                searched = Searched(plain, retriever.lexical(), retriever.weight, state)
+                searched = Searched(state, retriever.lexical(), retriever.weight)
                 parts = measure_parts(searched, blend, judged)
                 gains = measure_rivals(searched, judged)
     summary: dict[str, Any] = {
@@ -166,7 +155,7 @@ def blend_index(
         "documents": {
             "total": len(documents),
             "with_views": there.documents,
-            **made.sentences.counts,
+            **made.counts,
         },
         "views": there.views,
         "views_known": new.known,
@@ -190,14 +179,12 @@ class Searched:
     snapshot: Snapshot
     lexical: LexicalIndex
     weight: float = RELEVANCE_WEIGHT  # λ of scenarios, if there are any
-    smoothed: Snapshot | None = None  # the state with smoothed vectors, if a blend smooths
 
     def run(self, queries: Sequence[Query], vectors: FloatArray, k: int, blend: Blend) -> Run:
         """Return the k best documents under a blend. vectors: (n_queries, dim)."""
-        of = self.smoothed if blend.smoothing and self.smoothed is not None else self.snapshot
         ids = [query.id for query in queries]
         depth = max(k, FUSED_DEPTH) if blend.bm25 else k
-        dense = of.blended(blend).search(vectors, depth, self.weight).run(ids)
+        dense = self.snapshot.blended(blend).search(vectors, depth, self.weight).run(ids)
         if not blend.bm25:
             return dense
         words = self.lexical.search([query.text for query in queries], depth)
@@ -239,11 +226,11 @@ class JudgedVectors:
 
 def steps(blend: Blend) -> dict[str, Blend]:
     """Return the blend part after part, by the name of each. Parts that are off are left out."""
-    built, arms = DENSE, {ALONE: DENSE}
-    fields = {SENTENCES: "weight", HUBS: "hubs", BM25: "bm25", SMOOTHING: "smoothing"}
-    for name, field in fields.items():
-        if blend.sentences if name == SENTENCES else getattr(blend, field):
-            built = arms[name] = replace(built, **{field: getattr(blend, field)})
+    arms = {ALONE: DENSE}
+    if blend.sentences:
+        arms[SENTENCES] = replace(blend, bm25=0)
+    if blend.bm25:
+        arms[BM25] = blend
     return arms
 
 
@@ -304,8 +291,7 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     yield (
         f"{summary['remedy']}: {summary['views']:,} sentence views of "
         f"{documents['with_views']:,} of "
-        f"{documents['total']:,} documents; λ = {settings['weight']:g}, hubs "
-        f"{settings['hubs']:g}, BM25 {settings['bm25']:g}"
+        f"{documents['total']:,} documents; λ = {settings['weight']:g}, BM25 {settings['bm25']:g}"
     )
     if others := ", ".join(summary["relied_on"]):
         yield f"{summary['views_known']:,} views were in the index already ({others})"

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from argus.errors import InputError
 from argus.knowledge.gazetteer import GazetteerConfig
 from argus.llm.config import AcceptUnanswered, ChatConfig, LocalConfig, needs_model
-from argus.settings import Doc, Ge, Interval, Option, Seed, Setting, check_settings, settings_of
+from argus.settings import Doc, Ge, Interval, Option, Setting, check_settings, settings_of
 
 TAU = 0.3  # predicted RPS below which an entity is at risk (ARGUS §5.1)
 K_AUG = 2  # passages per entity (ARGUS §5.2)
@@ -207,14 +207,13 @@ class SynthesizeConfig(SynthesizeSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class SentenceSettings:
-    """The limit of sentences that become views, and the seed of the hubness sample.
+    """The limit of sentences that become views.
 
     Attributes:
         max_views: Most sentence views of a document; of more sentences, neighbours are joined.
     """
 
     max_views: Annotated[int, Ge(2)] = 100
-    seed: Seed = 0
 
     def __post_init__(self) -> None:
         check_settings(self)

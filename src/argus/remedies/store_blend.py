@@ -16,7 +16,7 @@ import numpy as np
 
 from argus.corpora import StoreCorpus
 from argus.corpora.stored import StoredCorpus
-from argus.data.fields import FieldNames, read_parents
+from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.types import View
@@ -44,7 +44,6 @@ def blend_store(
     into: str | None = None,
     opening: StoreConfig | None = None,
     fields: FieldNames | None = None,
-    parent_field: str | None = None,
     out: Path | str = "argus-out",
     fresh: bool = False,
 ) -> writing.WrittenResult:
@@ -53,10 +52,10 @@ def blend_store(
     store: `KIND:PLACE/COLLECTION`, or an opened one. Its records stay as they are. encoder: the one
     that made its vectors. into: the collection of the new records. None makes NAME_argus. fields:
     fields of texts and titles. Its id names the field by which results are called, and records keep
-    their own ids. parent_field: field in which a chunk names its document, for which it is no hub.
-    out: folder for the receipt and for the vectors of the sentences. OUT/REMEDY has the reach of
-    the records. A run that was stopped goes on when it is called again. Raises InputError for bad
-    input, and for vectors of another encoder. Raises ArgusError if the store cannot be written.
+    their own ids. out: folder for the receipt and for the vectors of the sentences. OUT/REMEDY has
+    the reach of the records. A run that was stopped goes on when it is called again. Raises
+    InputError for bad input, and for vectors of another encoder. Raises ArgusError if the store
+    cannot be written.
     """
     blend, settings = blend or Blend(), sentences or SentenceSettings()
     folder, fields = ArtifactFolder(Path(out), fresh=fresh), fields or FieldNames()
@@ -74,7 +73,6 @@ def blend_store(
                 fix="Embed the documents with such an encoder.", where=base.name,
             )  # fmt: skip
         config = {**asdict(blend), **asdict(settings), "store": base.name, "into": into}
-        config |= {"parent_field": parent_field}
         record = Record(writing.JOB, config, {"corpus": origin})
         with open_encoder(folder, encoder, record) as (model, cache):
             sha256 = record.describe("corpus")["corpus"]["sha256"]
@@ -90,26 +88,20 @@ def blend_store(
             rows = [row for row in range(len(stored.documents)) if row not in stored.broken]
             rows.sort(key=lambda row: stored.documents[row].id)
             documents, own = [stored.documents[row] for row in rows], stored.vectors[rows]
-            parents = read_parents(documents, parent_field)
             made_of = (  # equal records share an id. BM25 is no part of them
-                blend_id(replace(blend, bm25=0.0), settings, documents, parents),
+                blend_id(replace(blend, bm25=0.0), settings, documents),
                 model.fingerprint, sha256, stored.agreement.template or "",
                 json.dumps(payloads, sort_keys=True, default=str),
             )  # fmt: skip
             remedy = f"{BLEND}-{content_hash(*made_of, size=4).hex()}"
             # Before anything is embedded: the store may be read-only.
             target = writing.make_home(base, into)
-            with record.timed("embedding sentences, measuring hubness"):
-                made = make_blend(blend, settings, remedy, documents, own, model, cache, parents)
+            with record.timed("embedding sentences"):
+                made = make_blend(blend, settings, remedy, documents, model, cache)
         views = [View(document.id, document.id, ORIGINAL, "") for document in documents]
-        sentence_views = made.views if blend.sentences else []
-        if made.numbers is not None and made.numbers.smoothed is not None:
-            own = made.numbers.smoothed
-        if blend.sentences:
+        if made.views:
             own = np.concatenate([own, made.vectors])
-        state = Snapshot.of([*views, *sentence_views], own).blended(blend)
-        if made.numbers is not None:
-            state.hubness = made.numbers.hubness_of(state.doc_ids, made.numbers.position)
+        state = Snapshot.of([*views, *made.views], own).blended(blend)
         records = writing.state_records(remedy, state, 1.0, model.fingerprint)
         source: dict[str, Any] = {
             "index": None,
@@ -121,10 +113,10 @@ def blend_store(
                 "max_views": settings.max_views,
                 "documents": {
                     "total": len(documents),
-                    "with_views": len({view.doc_id for view in sentence_views}),
-                    **made.sentences.counts,
+                    "with_views": len({view.doc_id for view in made.views}),
+                    **made.counts,
                 },
-                "failed": made.failed + len(sentence_views) - records.kinds.count(SENTENCE),
+                "failed": made.failed + len(made.views) - records.kinds.count(SENTENCE),
             },
         }
         given = as_config(encoder)  # the Python argument that names it, or one for an object

@@ -134,8 +134,8 @@ def write_index(
     """Write what remedies added to an index beside the documents of a store.
 
     Documents, sentences, scenarios and expansions become records of a collection of their own. A
-    record scores cosine · argus_scale - argus_penalty, and the best of a document's is what the
-    index gives it. BM25 and a correction of queries are no part of records; argus.BlendedRetriever
+    record scores cosine · argus_scale, and the best of a document's is what the index gives it.
+    BM25 and a correction of queries are no part of records; argus.BlendedRetriever
     takes them of the index. The documents stay as they are, and `argus tune undo ID --store` takes
     the records out again. A run that was stopped goes on when it is called again.
 
@@ -186,13 +186,11 @@ def write_index(
             raise InputError(got, expected=expected, fix=fix, where=base.name)
         target = make_home(base, into)
         folder.open()
-        penalty, blend = state.layout().penalty, state.blend
-        ids = state.columns["id"].to_pylist()
+        blend, ids = state.blend, state.columns["id"].to_pylist()
         made_of = (  # equal records share an id
             opened.fingerprint,
             json.dumps([None if blend is None else blend.weight, weight, ids]),
             state.vectors.tobytes(),
-            b"" if penalty is None else penalty.tobytes(),
             json.dumps(payloads, sort_keys=True, default=str),
         )
         name = f"index-{content_hash(*made_of, size=4).hex()}"
@@ -224,7 +222,6 @@ class RemedyRecords:
     kinds: Sequence[str]
     vectors: FloatArray  # (n, dim), unit rows
     scales: FloatArray
-    penalties: FloatArray
     encoder: str  # fingerprint of the encoder of the vectors
 
     def __len__(self) -> int:
@@ -270,13 +267,10 @@ def state_records(
     scales = lengths[rows]
     is_document = np.array([kind == DOCUMENT for kind in kinds], bool)
     is_unit = is_document & (np.abs(scales - 1) < 1e-4)  # by rounding alone
-    of = np.array(documents, np.int64)[rows]
-    penalty = np.zeros(len(of)) if layout.penalty is None else layout.penalty[of]
-    owners = [parents[snapshot.doc_ids[document]] for document in of]
+    owners = [parents[snapshot.doc_ids[documents[row]]] for row in rows]
     unit = np.asarray(vectors[rows] / scales[:, None], np.float32)
     factors = np.asarray(np.where(is_unit, 1.0, scales), np.float32)
-    penalties = np.asarray(penalty, np.float32)
-    return RemedyRecords(remedy, names, owners, kinds, unit, factors, penalties, encoder)
+    return RemedyRecords(remedy, names, owners, kinds, unit, factors, encoder)
 
 
 def _choices(
@@ -410,8 +404,7 @@ def write_records(
             own: list[Payload] = []
             for row in rows:
                 texts = (records.remedy, records.parents[row], records.kinds[row], records.encoder)
-                numbers = float(records.scales[row]), float(records.penalties[row])
-                fields = zip(FIELDS, (*texts, *numbers), strict=True)
+                fields = zip(FIELDS, (*texts, float(records.scales[row])), strict=True)
                 own.append({**payloads[records.parents[row]], **dict(fields)})
             try:
                 store.upsert(Records([ids[row] for row in rows], records.vectors[rows], own))
@@ -546,7 +539,7 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield the counts of the records, then the documents left out, then unreachable records."""
     counts, settings, sentences = summary["counts"], summary["settings"], summary["sentences"]
     views = "".join(f", {n:,} {kind} views" for kind, n in counts["views"].items())
-    mixed = f", λ = {settings['weight']:g}, hubs {settings['hubs']:g}" if settings else ""
+    mixed = f", λ = {settings['weight']:g}" if settings else ""
     yield (
         f"{summary['remedy']}: {counts['records']:,} records in {summary['collection']} "
         f"({counts['documents']:,} documents{views}; {counts['bytes'] / 1e6:,.1f} MB){mixed}"

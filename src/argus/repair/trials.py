@@ -61,7 +61,7 @@ class Materials:
     """The inputs of remedies beside the index.
 
     reference: for expansions. profiles: for scenarios and the correction of queries. fold: the
-    document of each chunk, for the blend. own: remedies of the user, each as `FILE.py:NAME`.
+    document of each chunk, for needs. own: remedies of the user, each as `FILE.py:NAME`.
     """
 
     encoder: Encoder
@@ -116,7 +116,7 @@ def candidates(materials: Materials) -> tuple[dict[str, list[Apply]], dict[str, 
         missing[EXPAND] = "no knowledge base (--kb)"
     for spec in materials.own:
         there[spec] = lambda index, spec=spec: add_own(index, spec, encoder=encoder)  # type: ignore[misc]
-    there[BLEND] = lambda index: blend_index(index, encoder=encoder, fold=materials.fold).remedy
+    there[BLEND] = lambda index: blend_index(index, encoder=encoder).remedy
     sets: list[tuple[str, ...]] = [(name,) for name in there]
     sets += [pair for pair in combinations(there, 2) if BLEND in pair]
     sets += [tuple(there)] if len(there) > 2 else []

@@ -1,7 +1,7 @@
 """Split documents into sentences, and take some out as queries for the rest of the document.
 
 `hold_out`: documents -> sentences, each with its document less that sentence. `argus check` asks
-for documents by them (`argus.retrievability.exposure`), and `tune apply blend` measures hubness.
+for documents by them (`argus.retrievability.exposure`). `tune apply blend` makes views of them.
 """
 
 from __future__ import annotations

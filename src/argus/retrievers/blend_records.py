@@ -2,7 +2,7 @@
 
 `argus tune apply blend --store` wrote them. Each document has a record of its own vector and one
 per sentence, whose vector is the unit of λ·document + (1-λ)·sentence. A document scores the maximum
-of `cosine · scale - penalty` over its records. The store ranks records by cosine alone, so
+of `cosine · scale` over its records. The store ranks records by cosine alone, so
 `BlendRecords.search` asks it for many more records than documents, and keeps the best record of
 each. `argus.retrievers.blended` and `argus.retrievers.dense` search through it.
 """
@@ -27,7 +27,6 @@ from argus.stores.protocol import (
     ENCODER,
     FIELDS,
     PARENT,
-    PENALTY,
     REMEDY,
     SCALE,
     Entries,
@@ -73,7 +72,6 @@ class Numbers:
     document: list[str] = field(default_factory=list)
     """(n,), the document of each record."""
     scale: Doubles = field(default_factory=lambda: np.empty(0))
-    penalty: Doubles = field(default_factory=lambda: np.empty(0))
     fields: dict[str, Payload] = field(default_factory=dict)
     """The user's own fields of each document."""
     encoder: str | None = None
@@ -140,7 +138,7 @@ class BlendRecords:
         cosines = self._cosines(np.array([score for _, score in hits], np.float64))
         for (id_, _), cosine in zip(hits, cosines.tolist(), strict=True):
             if (row := numbers.row.get(id_)) is not None:  # others are too new
-                score = float(cosine * numbers.scale[row] - numbers.penalty[row])
+                score = float(cosine * numbers.scale[row])
                 document = numbers.document[row]
                 best[document] = max(score, best.get(document, -np.inf))
         order = sorted(best, key=lambda document: (-best[document], document))[:k]
@@ -165,7 +163,7 @@ def read_numbers(
     elif store.columns is None or REMEDY in store.columns:  # without vectors, of the remedy alone
         entries = store.payloads(PAGE, None if remedy is None else {REMEDY: remedy})
     found: dict[str, Numbers] = {}
-    factors: dict[str, list[tuple[float, float]]] = {}
+    scales: dict[str, list[float]] = {}
     with progress("reading the records of the blend", None) as advance:
         for ids, payloads in entries:
             for id_, payload in zip(ids, payloads, strict=True):
@@ -177,8 +175,11 @@ def read_numbers(
                 document = next(values, None)
                 if document is None:
                     raise _broken_record(store, id_, id_fields[0], payload)
-                scale, penalty = (_number(store, id_, payload, name) for name in (SCALE, PENALTY))
-                factors.setdefault(of, []).append((scale, penalty))
+                scale: Any = payload.get(SCALE)
+                try:
+                    scales.setdefault(of, []).append(float(scale))
+                except (TypeError, ValueError):
+                    raise _broken_record(store, id_, SCALE, payload) from None
                 numbers.encoder = numbers.encoder or payload.get(ENCODER)
                 numbers.row[id_] = len(numbers.document)
                 numbers.document.append(str(document))
@@ -197,16 +198,8 @@ def read_numbers(
         fix = "Name that collection, or write the blend into the store first."
         raise InputError(got, expected=expected, fix=fix, where=store.name)
     numbers = found[name]
-    numbers.scale, numbers.penalty = np.array(factors[name], np.float64).T
+    numbers.scale = np.array(scales[name], np.float64)
     return name, numbers
-
-
-def _number(store: Store, id_: str, payload: Payload, name: str) -> float:
-    value: Any = payload.get(name)
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise _broken_record(store, id_, name, payload) from None
 
 
 def _broken_record(store: Store, id_: str, name: str, payload: Payload) -> InputError:

@@ -18,7 +18,7 @@ from argus.data.documents import listed
 from argus.data.types import FloatArray
 from argus.errors import InputError
 from argus.stores.client import Client, no_collection, no_folder, stacked
-from argus.stores.protocol import MARK, NUMBERS, TEXTS, Filter, Hits, Metric, Records, StoreFacts
+from argus.stores.protocol import MARK, SCALE, TEXTS, Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import StoreConfig, StoreSpec
 
 METRICS = {"cosine": Metric.COSINE, "dot": Metric.DOT, "l2": Metric.L2}
@@ -143,7 +143,7 @@ class LanceStore(Client):
             pa.field(self.field, pa.list_(pa.float32(), self.describe().dim)),
             *(pa.field(name, schema.field(name).type) for name in self._others),
             *(pa.field(name, pa.string()) for name in TEXTS if name not in self._others),
-            *(pa.field(name, pa.float64()) for name in NUMBERS if name not in self._others),
+            *([] if SCALE in self._others else [pa.field(SCALE, pa.float64())]),
         ]
         metadata = {OURS: MARK.encode(), RANKING: str(Metric.COSINE).encode()}
         self._database.create_table(name, schema=pa.schema(fields, metadata=metadata))

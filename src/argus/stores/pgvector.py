@@ -18,7 +18,7 @@ from argus.data.documents import listed
 from argus.data.types import FloatArray
 from argus.data.writing import closing_if_it_fails
 from argus.stores.client import Client, no_collection, quoted, stacked, uuid_of
-from argus.stores.protocol import MARK, NUMBERS, TEXTS, Filter, Hits, Metric, Records, StoreFacts
+from argus.stores.protocol import MARK, SCALE, TEXTS, Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import StoreConfig, StoreSpec
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ class PgVectorStore(Client):
             self.field: f"{self._type}({self._dimensions()})",
             **{c: self._kinds[c] for c in self._others},
             **{c: "text" for c in TEXTS if c not in self._others},
-            **{c: "double precision" for c in NUMBERS if c not in self._others},
+            **({} if SCALE in self._others else {SCALE: "double precision"}),
         }
         columns = ", ".join(f"{_quoted(c)} {kind}" for c, kind in kinds.items())
         table, (kind, _, options, held) = _in_sql(_of_table(name)), self._index or ("", "", None, 0)

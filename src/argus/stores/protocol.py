@@ -176,10 +176,10 @@ def sibling_name(store: str, collection: str) -> str:
 
 
 REMEDY, PARENT, KIND = "argus_remedy", "argus_parent", "argus_kind"
-SCALE, PENALTY = "argus_scale", "argus_penalty"
+SCALE = "argus_scale"
 ENCODER = "argus_encoder"  # fingerprint of the encoder of the vector, which has to embed queries
-TEXTS, NUMBERS = (REMEDY, PARENT, KIND, ENCODER), (SCALE, PENALTY)
-FIELDS = (*TEXTS, *NUMBERS)
+TEXTS = (REMEDY, PARENT, KIND, ENCODER)
+FIELDS = (*TEXTS, SCALE)
 """Fields of a remedy's records beside the payload of their parents. Flat, so any store filters."""
 NAN, ZERO = "a value that is no number", "all zeros"
 

@@ -53,7 +53,7 @@ class Remedy:
 
 @dataclass(frozen=True, kw_only=True)
 class BlendRemedy(Remedy):
-    """Blend similarities of words, sentences and hubs into the search."""
+    """Blend similarities of words and sentences into the search."""
 
     blend: Blend
     sentences: SentenceSettings

@@ -5,7 +5,7 @@ from argus.remedies.blend_parts import MAX_SENTENCE_CHARS, sentence_views, split
 
 
 def texts(document):
-    return [view.text for view in sentence_views([document], "r", 100).views]
+    return [view.text for view in sentence_views([document], "r", 100)[0]]
 
 
 def test_every_sentence_stands_with_its_title_in_every_script():
@@ -33,6 +33,6 @@ def test_a_line_without_end_is_cut_between_words():
 
 def test_of_ten_thousand_sentences_neighbours_are_joined():
     text = " ".join(f"Fact number {i} is here." for i in range(10_000))
-    views = sentence_views([Document("d", text)], "r", 100)
-    assert (len(views.views), views.counts["joined"]) == (100, 1)
-    assert " ".join(view.text for view in views.views) == text
+    views, counts = sentence_views([Document("d", text)], "r", 100)
+    assert (len(views), counts["joined"]) == (100, 1)
+    assert " ".join(view.text for view in views) == text

@@ -28,10 +28,8 @@ def states(draw) -> Snapshot:
             views += [View(f"d{document}#{kind}-{i}", f"d{document}", kind, "") for i in range(n)]
     rng = np.random.default_rng(draw(st.integers(0, 1000)))
     vectors = unit_rows(rng.normal(size=(len(views), 5)).astype(np.float32))
-    blend = Blend(weight=draw(weights), hubs=draw(st.sampled_from((0.0, 0.15))))
-    state = Snapshot.of(views, vectors).blended(draw(st.sampled_from((None, blend))))
-    state.hubness = rng.uniform(0.3, 0.7, len(state)).astype(np.float32)
-    return state
+    blend = draw(st.sampled_from((None, Blend(weight=draw(weights)))))
+    return Snapshot.of(views, vectors).blended(blend)
 
 
 @given(states(), weights)
@@ -40,7 +38,7 @@ def test_the_best_record_scores_as_the_state_does(state, weight):
     assert len({*records.names}) == len(records) and all("#r" in name for name in records.names)
     np.testing.assert_allclose(np.linalg.norm(records.vectors, axis=1), 1, atol=1e-5)
     queries = unit_rows(np.random.default_rng(7).normal(size=(6, 5)).astype(np.float32))
-    scores = queries @ records.vectors.T * records.scales - records.penalties
+    scores = queries @ records.vectors.T * records.scales
     parents = np.array(records.parents)
     best = np.stack([scores[:, parents == d].max(axis=1) for d in state.doc_ids], axis=1)
     np.testing.assert_allclose(best, state.document_scores(queries, weight), atol=2e-5)
@@ -49,5 +47,5 @@ def test_the_best_record_scores_as_the_state_does(state, weight):
 def test_views_that_cancel_out_are_left_out():
     views = [View("d", "d", ORIGINAL, ""), View("d#s-0", "d", SENTENCE, "")]
     vectors = np.array([[1, 0], [-1, 0]], np.float32)
-    state = Snapshot.of(views, vectors).blended(Blend(weight=0.5, hubs=0.0))
+    state = Snapshot.of(views, vectors).blended(Blend(weight=0.5))
     assert state_records("r", state, 1.0, "e").kinds == ["document"]

@@ -6,7 +6,7 @@ import pytest
 
 from argus.errors import ArgusError
 from argus.remedies.store_writing import list_in_store, rollback_in_store
-from argus.stores.protocol import FIELDS, KIND, PARENT, PENALTY, REMEDY, SCALE
+from argus.stores.protocol import FIELDS, KIND, PARENT, REMEDY, SCALE
 from argus.stores.spec import open_store
 
 ON_THREE = pytest.mark.parametrize("home", ["sqlite-vec", "lancedb", "pgvector"], indirect=True)
@@ -14,7 +14,7 @@ ON_THREE = pytest.mark.parametrize("home", ["sqlite-vec", "lancedb", "pgvector"]
 
 
 def check_records(home, result, before, wiki2):
-    """Check parents, scales and penalties of the records."""
+    """Check parents and scales of the records."""
     records = home.records(f"{home.collection}_argus")
     assert result.summary["counts"]["records"] == len(records) > 2 * len(wiki2)
     payloads = [payload for _, payload in records.values()]
@@ -26,7 +26,6 @@ def check_records(home, result, before, wiki2):
         assert {k: v for k, v in payload.items() if k not in FIELDS} == parent
     scales = {p[SCALE] for p in payloads if p[KIND] == "sentence"}
     assert all(0 < s <= 1 + 1e-5 for s in scales) and len(scales) > 10
-    assert any(p[PENALTY] > 0 for p in payloads)
     assert home.records(home.collection) == before
 
 

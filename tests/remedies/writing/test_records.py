@@ -23,7 +23,7 @@ def test_a_batch_is_bounded_by_its_payloads(monkeypatch):
     views = [View(id_, id_, "original", "x") for id_ in ids]
     views += [View(f"{id_}#r-{i}", id_, "sentence", "x") for id_ in ids for i in range(40)]
     rows = np.eye(4, dtype=np.float32)[np.arange(len(views)) % 4]
-    records = state_records("r", Snapshot.of(views, rows).blended(Blend(hubs=0.0)), 1.0, "words")
+    records = state_records("r", Snapshot.of(views, rows).blended(Blend()), 1.0, "words")
     limit = 200_000
     monkeypatch.setattr("argus.remedies.store_writing.WRITE_BYTES", limit)
     payloads = {id_: {"text": "word " * 500} for id_ in ids}

@@ -10,7 +10,7 @@ import pytest
 from argus.data.types import Document, View
 from argus.errors import InputError
 from argus.indexes.blend import Blend
-from argus.indexes.recipe import CORRECTION, DocumentNumbers, read_correction
+from argus.indexes.recipe import CORRECTION, read_correction
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 from argus.remedies.undo import list_remedies, rollback
@@ -87,10 +87,7 @@ def test_it_comes_before_blend_and_scenarios(corrected, learnt):
         vectors = rng.normal(size=(len(views), index.dim))
         unit = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
         index.add(views, unit, remedy=f"{kind}-1")
-    home = corrected / "remedies" / "blend-1"
-    home.mkdir()
-    DocumentNumbers([d.id for d in DOCUMENTS], rng.random(len(DOCUMENTS), np.float32)).save(home)
-    index.prescribe("blend-1", blend=Blend(bm25=0))
+    index.prescribe("sentence-1", blend=Blend(bm25=0))
     correction = read_correction(learnt.folder / CORRECTION)
     queries = correction.apply(Turned().encode_queries([q.text for q in QUESTIONS]))
     by_hand = index.search(queries, 20, weight=0.7).run([q.id for q in QUESTIONS])

@@ -31,7 +31,7 @@ MAX_CHANGED = 200  # questions that are shown of a candidate or remedy
 INPUTS = ("queries", "qrels", "profiles", "kb")
 """Inputs of a trial: the judged questions, and the sources of its candidates."""
 WHAT = {
-    "blend": "Sentences, a correction of hubs, and words (BM25), mixed into the search.",
+    "blend": "Sentences and words (BM25), mixed into the search.",
     "expand": "Views that say what a knowledge base knows of entities in documents at risk.",
     "scenarios": "Views that say what each document would be needed for.",
     "adapt": "A correction of queries, learnt from what documents are needed for.",

@@ -49,7 +49,6 @@ HEADINGS = {
 }
 WITHOUT = {
     "sentences": "without its sentences",
-    "hubs": "without the hub correction",
     "bm25": "without BM25",
     "correction": "without the correction of the question",
 }
@@ -261,9 +260,7 @@ def _previews(explanation: Explanation, results: Results) -> Rows:
             add("by the part that was not read", evidence["rank_of_unread_part"])
         by_vectors = standing.ranked_by != "fused"  # hubs are counted among those above it there
         if by_vectors and "rank_without_hubs" in evidence and evidence["hubs_above"]:
-            is_blended = any(f.cause is Cause.BLEND for f in explanation.findings)
-            blend = "" if is_blended else command("tune", "apply", "blend", "--index", results.out)
-            add("without the hubs above it", evidence["rank_without_hubs"], blend)
+            add("without the hubs above it", evidence["rank_without_hubs"])
         if cause is Cause.BLEND and "rank_without" in evidence:
             for part, rank in evidence["rank_without"].items():
                 add(WITHOUT.get(part, f"without {part}"), rank)
