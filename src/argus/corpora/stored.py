@@ -5,8 +5,9 @@
 whose least cosine with the stored vectors is the highest.
 
 That least cosine must reach 0.99. Rounded vectors (bfloat16, int8) keep every cosine above 0.9999,
-weights in int8 above 0.998 (MiniLM, wiki2). The smallest real change tried, a prefix before the text, gives a median of 0.99
-and some texts 0.90. Another encoder, or rows in another order, gives about 0.
+weights in int8 above 0.998 (MiniLM, wiki2). The smallest real change tried, a prefix before the
+text, gives a median of 0.99 and some texts 0.90. Another encoder, or rows in another order, gives
+about 0.
 """
 
 from __future__ import annotations
