@@ -4,7 +4,7 @@ An index is `index:PATH[@STATE]` or its folder alone. Settings of the search fol
 since several retrievers of one command may be indexes:
 `index:PATH@original,hybrid=min-max,lambda=0.5`. A store is `KIND:PLACE/COLLECTION`, with `blended:`
 before it for the records that `argus tune apply blend --store` wrote. These rank documents by
-sentences and hubs as the blend does, without BM25, which needs `argus.BlendedRetriever`.
+sentences as the blend does, without BM25, which needs `argus.BlendedRetriever`.
 `argus.retrievers.opening` opens either by its name.
 """
 
