@@ -44,7 +44,7 @@ def test_dbsf_scores_as_qdrant_does(runs):
 
 
 def test_wrong_settings_are_named():
-    with pytest.raises(InputError, match="fusion 'sum'; expected one of min-max, rrf, dbsf"):
+    with pytest.raises(InputError, match="fusion 'sum'; expected one of min-max, rrf, rrf-2, dbsf"):
         fuse([DENSE], 1, "sum")
     with pytest.raises(InputError, match="k=0"):
         fuse([DENSE], 0)

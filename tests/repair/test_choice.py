@@ -1,17 +1,13 @@
-"""Choosing among candidates: what passes, what harms, and which questions judge."""
+"""Choosing among remedies, parts and fusions: what is kept, and what choosing gains."""
 
 import numpy as np
 import pytest
 
-from argus.repair.trials import NOTHING, choose, deal_folds
+from argus.repair.trials import BLEND, MINE, NOTHING, choose
 
 
-def values(scores, recalls=None):
-    recalls = scores if recalls is None else recalls
-    return {
-        f"q{i:03}": {"nDCG@10": float(s), "R@10": float(r)}
-        for i, (s, r) in enumerate(zip(scores, recalls, strict=True))
-    }
+def values(scores):
+    return {f"q{i:03}": {"nDCG@10": float(s), "R@10": float(s)} for i, s in enumerate(scores)}
 
 
 @pytest.fixture
@@ -19,38 +15,29 @@ def base():
     return np.random.default_rng(0).uniform(0.2, 0.8, 100)
 
 
-def test_the_best_that_passes_is_kept(base):
-    rng = np.random.default_rng(1)
-    after = {
-        "small": values(base + 0.02 + 0.01 * rng.normal(size=100)),
-        "large": values(base + 0.05 + 0.01 * rng.normal(size=100)),
-    }
-    choice = choose(values(base), after, 5, 0)
-    assert (choice["kept"], choice["chosen_by_fold"]) == ("large", ["large"] * 5)
-    assert choice["cross_validated"]["mean_difference"] == pytest.approx(0.05, abs=0.005)
+@pytest.fixture
+def noise():
+    return 0.01 * np.random.default_rng(1).normal(size=100)
 
 
-def test_a_gain_that_may_be_chance_is_not_kept(base):
-    noise = np.random.default_rng(2).normal(size=100)
-    noise += 0.03 - noise.mean()
-    choice = choose(values(base), {"lucky": values(base + noise)}, 5, 0)
-    assert choice["kept"] == NOTHING and not choice["trials"][0]["passes"]
+def test_the_default_is_kept_and_told_on_other_folds(base, noise):
+    after = {BLEND: values(base + 0.02 + noise), "expand": values(base + 0.02 + noise / 2)}
+    choice = choose(values(base), after, {"RRF (60)": values(base - 0.1)}, 5, 0)
+    assert choice["kept"] == choice["recommended"] == BLEND
+    assert choice["chosen_by_fold"] == [BLEND] * 5
+    assert choice["cross_validated"]["mean_difference"] == pytest.approx(0.02, abs=0.005)
+    assert [trial["passes"] for trial in choice["trials"]] == [True, True]
+    assert choice["arms"][0]["harms"] and choice["arms"][0]["verdict"] == "worse"
 
 
-def test_what_lowers_recall_is_not_kept(base):
-    harming = values(base + 0.1, base - 0.02)
-    choice = choose(values(base), {"harming": harming}, 5, 0)
-    assert (choice["kept"], choice["trials"][0]["harms"]) == (NOTHING, True)
-    assert set(choice["chosen_by_fold"]) == {NOTHING}
+def test_a_fusion_that_is_clearly_better_is_recommended_and_nothing_kept(base, noise):
+    others = {"min-max 0.5": values(base + 0.1 + noise)}
+    choice = choose(values(base), {BLEND: values(base + 0.02 + noise)}, others, 5, 0)
+    assert (choice["recommended"], choice["kept"]) == ("min-max 0.5", NOTHING)
+
+
+def test_what_runs_stays_where_the_default_does_not_gain(base, noise):
+    choice = choose(values(base), {BLEND: values(base - 0.02 + noise)}, {}, 5, 0)
+    assert (choice["recommended"], choice["kept"]) == (MINE, NOTHING)
+    assert set(choice["chosen_by_fold"]) == {MINE}
     assert choice["cross_validated"]["mean_difference"] == 0
-
-
-def test_what_gains_only_where_it_was_chosen_is_not_kept(base):
-    before, after = values(base), {}
-    for i, fold in enumerate(deal_folds(sorted(before), 5, 0)):
-        gains = [0.3 if query in fold else -0.02 for query in before]
-        after[f"luck {i}"] = values(base + np.array(gains))
-    choice = choose(before, after, 5, 0)
-    assert all(trial["passes"] for trial in choice["trials"])
-    assert choice["kept"] == NOTHING
-    assert choice["cross_validated"]["mean_difference"] == pytest.approx(-0.02)

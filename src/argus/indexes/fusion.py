@@ -9,6 +9,7 @@ each of `RIVALS` gains on some collections and loses on others (docs/results/ble
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
@@ -18,7 +19,7 @@ from argus.data.types import Run
 from argus.errors import InputError
 from argus.indexes.snapshot import check_k
 
-Fusion = Literal["min-max", "rrf", "dbsf"]
+Fusion = Literal["min-max", "rrf", "rrf-2", "dbsf"]
 FUSIONS: tuple[Fusion, ...] = get_args(Fusion)
 FUSION: Fusion = "min-max"
 BM25_WEIGHT = 0.2
@@ -35,6 +36,13 @@ RIVALS: dict[str, tuple[Fusion, float]] = {
     "DBSF": ("dbsf", 0.5),
 }
 """Common fusions of vectors and BM25: method, and weight of BM25."""
+FUSION_ARMS: dict[str, tuple[Fusion, float]] = {
+    **{f"min-max 0.{tenths}": ("min-max", tenths / 10) for tenths in range(1, 8)},
+    "RRF (60)": ("rrf", 0.5),
+    "RRF (2)": ("rrf-2", 0.5),
+    "DBSF": ("dbsf", 0.5),
+}
+"""Fusions that `argus tune try` sets beside a retriever. Weaviate's relative score is 0.5."""
 
 Scores = dict[str, float]
 
@@ -106,9 +114,9 @@ def check_fusion(name: str) -> Fusion:
     return name
 
 
-def reciprocal_ranks(scores: Scores) -> Scores:
-    """Return 1 / (60 + rank) per document."""
-    return {doc: 1 / (RRF_CONSTANT + rank) for rank, doc in enumerate(ranking(scores), 1)}
+def reciprocal_ranks(scores: Scores, constant: float = RRF_CONSTANT) -> Scores:
+    """Return 1 / (constant + rank) per document."""
+    return {doc: 1 / (constant + rank) for rank, doc in enumerate(ranking(scores), 1)}
 
 
 def min_max(scores: Scores) -> Scores:
@@ -133,6 +141,7 @@ def distribution_based(scores: Scores) -> Scores:
 
 _METHODS: dict[Fusion, Callable[[Scores], Scores]] = {
     "rrf": reciprocal_ranks,
+    "rrf-2": partial(reciprocal_ranks, constant=2.0),  # the default of Qdrant
     "min-max": min_max,
     "dbsf": distribution_based,
 }

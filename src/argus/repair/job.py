@@ -9,8 +9,9 @@ index and chooses.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,12 +23,13 @@ from argus.corpora.opening import Origin
 from argus.data.folders import SUMMARY, ArtifactFolder
 from argus.data.reading import WRITTEN, reading
 from argus.data.tables import read_table
-from argus.data.types import Query
+from argus.data.types import Document, Query, Run
 from argus.data.writing import one_writer
 from argus.devices import Device
-from argus.errors import InputError
+from argus.encoders import Encoder
+from argus.errors import ArgusError, InputError
 from argus.evaluation.config import ChunkedCorpus
-from argus.evaluation.judged import ParentFold
+from argus.evaluation.judged import ParentFold, deeper
 from argus.indexes.blend import REMEDIES
 from argus.indexes.header import index_folder
 from argus.indexes.retriever import encoder_of
@@ -38,20 +40,22 @@ from argus.jobs.workspace import Record
 from argus.llm.config import NamedModel
 from argus.measures.measures import coverage_words
 from argus.measures.significance import with_interval
-from argus.remedies.blend import describe_rivals
 from argus.remedies.config import ReferenceConfig
 from argus.remedies.remedy_result import check_judged
 from argus.repair import RepairConfig, trials
 from argus.reports import write_report
 from argus.reports.section import Section, table
+from argus.retrievers.config import AskingConfig, NamedRetriever
+from argus.retrievers.opening import all_opened
+from argus.retrievers.protocol import Answers
 from argus.scenarios.config import ProfileSettings
 from argus.scenarios.files import read_profiles
 from argus.scenarios.profile import Profiled
 from argus.scenarios.profiles import profile_documents
 from argus.settings import INDEX, OUTPUT, Option, Options
+from argus.tuning.arms import fusions_words, parts_words, recommendation_words
 from argus.verdict.verdict import BLEND_MEASURED
 
-MOST_QUESTIONS = 100_000  # that anybody judges
 JOB = "repair"
 TABLE = "repair_questions"
 HOME = "repair"  # folder of an index for the last repair's receipt
@@ -66,17 +70,19 @@ class ChosenRepair(Result):
 
     judged_by: judged questions, held-out needs, or nothing.
     questions: questions that candidates were tried on.
-    trials: best first, empty if nothing judged. Each has its candidate, whether it passes (is
-        better on average, by more than chance and without harm), whether it harms (lowers either
-        measure in the mean by more than it may), the judged questions needed to tell (None if these
-        do, or nothing is gained), the coverage of documents, and ndcg10 and recall10 against the
-        index as it was.
-    rivals: fixed fusions of the documents' own vectors with BM25, against the index as it was.
+    trials: remedies that were tried, best first, empty if nothing judged. Each has its candidate,
+        the verdict on it against what runs, whether it passes (is better) or harms (is worse), the
+        further questions needed to tell (None if these do), the coverage of documents, and ndcg10
+        and recall10 against what runs. The intervals of ndcg10 hold for all arms at once.
+    arms: the vectors alone, BM25 alone and their fusions, likewise.
+    recommended: remedy or arm to take, or what runs.
+    mine: name of the retriever of the user. None is the index as it is.
     failed: candidates that could not be tried, and why.
     missing: candidates whose input was not given, and the input.
+    questions_failed: questions that the retriever of the user could not answer, left out.
     cross_validated: chosen on other folds and measured on each. None without a trial.
-    chosen_by_fold: candidate that each fold's others choose.
-    kept: candidate that was kept, or nothing.
+    chosen_by_fold: arm that each fold's others choose.
+    kept: remedy that was kept, or nothing.
     remedies: ids of the remedies that were added to the index.
     in_index: ids of the remedies that were in the index when candidates were tried.
     only_try: whether nothing was to be added.
@@ -102,17 +108,21 @@ def repair_index(
     chunks: ChunkedCorpus | None = None,
     reference: Annotated[ReferenceConfig | None, Options(ReferenceConfig, optional=True)] = None,
     own: Sequence[str] = (),
+    retriever: NamedRetriever = None,
     model: NamedModel = None,
     config: RepairConfig | None = None,
     encoder: o.IndexEncoder = None,
     device: Device = None,
     out: Annotated[Path | None, OUTPUT] = None,
 ) -> ChosenRepair:
-    """Try the remedies there are on a copy of an index, and keep what is proven to help.
+    """Tell what to change in a retriever, and what it is worth; add what is recommended.
 
-    Judged questions judge, cross-validated: none both chooses and tells. Without them, information
-    needs that are held out do: of --profiles, or written by --model for a sample of the documents.
-    Without either the blend is added, and said to be the default. What harms is never kept.
+    Beside what runs stand its parts (vectors, BM25), their fusions, and remedies on a copy of the
+    index. Judged questions judge, cross-validated: none both chooses and tells. Without them,
+    information needs that are held out do: of --profiles, or written by --model for a sample of
+    the documents. The blend is the default: it stands until another arm beats it by two standard
+    errors, and what runs stays where the arm so found is not better. Without anything to judge by
+    the blend is added, and said to be the default.
 
     Candidates are the blend, and with their inputs scenarios, a correction of queries, expansions
     and remedies of `own` (see `argus.remedies.own`), alone and together. With `config.only_try` the
@@ -122,7 +132,8 @@ def repair_index(
 
     Args:
         index: Folder from argus index build.
-        queries: Judged queries, for the receipt.
+        queries: Judged queries.
+        retriever: What runs, if not the index: FILE.py:NAME, a store or a service.
         profiles: Profiles of documents (argus research scenarios write), whose needs are used.
         own: Your own remedy: FILE.py:NAME; repeatable.
         out: Folder for the receipt; default: in the index.
@@ -166,11 +177,14 @@ def repair_index(
                 expected="profiles of its documents",
                 fix="Check that profiles and index belong to one corpus.", where="--profiles",
             )  # fmt: skip
+    asks = None
+    if retriever is not None:
+        asks = partial(_ask, retriever, documents, searching)
     whole = trials.Materials(searching, reference, profiles, fold, tuple(own))
     summary = last
     if summary is None:
         with record.timed("trying candidates"):
-            summary = _try(opened, questions, whole, config, folder)
+            summary = _try(opened, questions, whole, config, folder, asks)
     if summary["kept"] != trials.NOTHING and not config.only_try:
         steps, lacking = trials.candidates(whole)
         if summary["kept"] not in steps:  # of an earlier trial
@@ -202,10 +216,11 @@ def _try(
     materials: trials.Materials,
     config: RepairConfig,
     folder: ArtifactFolder,
+    asks: Callable[[Sequence[Query], int], tuple[str, Answers]] | None,
 ) -> dict[str, Any]:
     """Try the candidates, and write the values of each question into a folder.
 
-    Without judged questions, needs are held out of the profiles.
+    Without judged questions, needs are held out of the profiles. asks: the retriever of the user.
     """
     if questions is None and materials.profiles is not None:
         needs, rest = trials.hold_out_needs(materials.profiles, config.max_needs, config.seed)
@@ -218,7 +233,10 @@ def _try(
         "judged_by": trials.NOTHING,
         "questions": 0,
         "trials": [],
-        "rivals": [],
+        "arms": [],
+        "recommended": trials.BLEND,
+        "mine": None,
+        "questions_failed": 0,
         "failed": {},
         "missing": trials.candidates(materials)[1],
         "cross_validated": None,
@@ -228,10 +246,34 @@ def _try(
     }
     if questions is None:
         return summary
-    found, rows = trials.try_all(index.path, materials, questions, config.folds, config.seed)
+    mine: Run | None = None
+    failed = 0
+    if asks is not None:
+        summary["mine"], answers = asks(questions.queries, deeper(trials.DEPTH, questions.fold))
+        mine, failed = answers.run, len(answers.failed)
+        there = [query for query in questions.queries if query.id in mine]
+        questions = replace(questions, queries=there)
+    found, rows = trials.try_all(index.path, materials, questions, config.folds, config.seed, mine)
     folder.write_table(TABLE, rows)
     about = {"judged_by": questions.kind, "questions": len(questions.queries)}
+    about["questions_failed"] = failed
     return summary | about | found
+
+
+def _ask(
+    retriever: Any,
+    documents: Sequence[Document],
+    encoder: Encoder,
+    queries: Sequence[Query],
+    k: int,
+) -> tuple[str, Answers]:
+    """Return the name of the user's retriever, and its k best documents of each question."""
+    with all_opened([retriever], documents, AskingConfig(), None, encoder) as (opened,):
+        answers = opened.ask(queries, k)
+    if not answers.run:
+        first = next(iter(answers.failed.values()))
+        raise ArgusError(f"{opened.name} failed all {len(queries):,} questions. The first: {first}")
+    return opened.name, answers
 
 
 def _read_last_trial(folder: ArtifactFolder, candidate: str, there: list[str]) -> dict[str, Any]:
@@ -266,27 +308,31 @@ def _read_last_trial(folder: ArtifactFolder, candidate: str, there: list[str]) -
 
 def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield the trials, the candidate that was kept, and how to undo it."""
-    for name, why in {**summary["missing"], **summary["failed"]}.items():
-        yield f"not tried: {name}: {why}"
     if not summary["trials"]:
         yield (
             "no judged questions and no information needs: nothing was chosen. "
             f"{summary['kept']} is the fixed default. {BLEND_MEASURED}"
         )
     else:
-        yield f"{summary['questions']:,} {summary['judged_by']}, nDCG@10:"
+        yield f"{summary['mine'] or 'the index as it is'}: {parts_words(summary['arms'])}"
+        yield f"{summary['questions']:,} {summary['judged_by']}, nDCG@10 against it:"
+        if failed := summary["questions_failed"]:
+            yield f"  {failed:,} questions failed there and are left out"
         for trial in summary["trials"]:
             recall = trial["recall10"]["mean_difference"]
             covered = coverage_words(trial["coverage"])
             yield (
                 f"  {trial['candidate']}: {_describe_difference(trial['ndcg10'])}, "
-                f"R@10 {recall:+.3f}: {describe_verdict(trial)}"
+                f"R@10 {recall:+.3f}: {trial['verdict']}"
                 + (f"; a gain where {covered}" if covered else "")
             )
-        yield f"  {describe_rivals(summary['rivals'])}"
+        yield f"  {fusions_words(summary['arms'])}"
         figures = summary["cross_validated"]
         assert figures is not None
         yield f"chosen on other folds and measured on each: {_describe_difference(figures)}"
+        yield f"recommended: {recommendation_words(summary)}"
+    for name, why in {**summary["missing"], **summary["failed"]}.items():
+        yield f"not tried: {name}: {why}"
     remedies = ", ".join(summary["remedies"])
     if summary.get("only_try") and summary["kept"] != trials.NOTHING:
         yield f"would be kept: {summary['kept']}; the index is as it was (--only-try)"
@@ -298,21 +344,7 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     elif summary["kept"] != trials.NOTHING:
         yield f"kept: {summary['kept']}, which was in the index already"
     else:
-        why = (
-            "what is better on average gains nothing on questions that did not choose it"
-            if any(trial["passes"] for trial in summary["trials"])
-            else "no candidate gained more than chance without harm"
-        )
-        needed = min((t["needed"] for t in summary["trials"] if t["needed"]), default=None)
-        few = f". Too few questions: about {needed:,} would tell" if needed else ""
-        if needed and needed > MOST_QUESTIONS:
-            few = ". No number of questions that could be judged would tell so small a difference"
-        yield f"kept: nothing; {why}{few}. `argus tune apply blend` adds the default unproven"
-
-
-def describe_verdict(trial: Mapping[str, Any]) -> str:
-    """Return a trial's verdict. A candidate that is better on average may harm single questions."""
-    return "better on average" if trial["passes"] else "harms" if trial["harms"] else "not proven"
+        yield "nothing was added to the index"
 
 
 def _describe_difference(figures: Mapping[str, Any]) -> str:
@@ -324,17 +356,20 @@ def _describe_difference(figures: Mapping[str, Any]) -> str:
 
 def section(folder: Path, repair: Mapping[str, Any]) -> Section:
     """Build the report's section: the trials, with the one that was kept marked."""
-    columns = ["candidate", "nDCG@10", "difference (95%)", "improved, harmed", "R@10"]
-    columns += ["a gain where", "verdict"]
+    columns = ["arm", "nDCG@10", "difference (95%)", "improved, harmed", "R@10", "verdict"]
     rows = []
-    for trial in repair["trials"]:
+    for trial in (*repair["trials"], *repair["arms"]):
         ndcg, recall = trial["ndcg10"], trial["recall10"]
-        mark = ", kept" if trial["candidate"] == repair["kept"] else ""
+        name = trial.get("candidate", trial.get("arm"))
+        mark = ", recommended" if name == repair["recommended"] else ""
+        covered = coverage_words(trial["coverage"]) if "coverage" in trial else ""
         rows.append([
-            trial["candidate"], f"{ndcg['mean_after']:.3f}", with_interval(ndcg),
+            name + (f" (a gain where {covered})" if covered else ""),
+            f"{ndcg['mean_after']:.3f}", with_interval(ndcg),
             f"{ndcg['improved']}, {ndcg['harmed']}", f"{recall['mean_difference']:+.3f}",
-            coverage_words(trial["coverage"]) or "all documents have it",
-            describe_verdict(trial) + mark,
+            trial["verdict"] + mark,
         ])  # fmt: skip
     tables = {"repair_trials": table(dict.fromkeys(columns, "text"), rows)} if rows else {}
-    return Section({}, tables, f"kept {repair['kept']}, judged by {repair['judged_by']}")
+    return Section(
+        {}, tables, f"recommended {repair['recommended']}, judged by {repair['judged_by']}"
+    )

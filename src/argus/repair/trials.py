@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from argus.data.folders import ArtifactFolder
-from argus.data.types import Qrels, Query
+from argus.data.types import Qrels, Query, Run
 from argus.data.writing import check_plain, take_lock
 from argus.encoders import Encoder
 from argus.encoders.store import EMBEDDINGS, sharing
@@ -29,21 +29,23 @@ from argus.evaluation.judged import JudgedQueries, ParentFold, deeper, fold_syst
 from argus.evaluation.systems import System, missing_gold
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.job import OWN_NAMES
-from argus.indexes.retriever import IndexRetriever
+from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever
 from argus.indexes.views import ViewIndex, originals, writing
-from argus.measures import PairedDifference, evaluate, paired_difference
+from argus.measures import evaluate, paired_difference
 from argus.measures.measures import Coverage, cover
 from argus.progress import announce
-from argus.remedies.blend import JudgedVectors, Searched, blend_index, measure_rivals
+from argus.remedies.blend import DENSE, JudgedVectors, Searched, blend_index
 from argus.remedies.config import ReferenceConfig
 from argus.remedies.expansion import expand_index
 from argus.remedies.own import add_own
 from argus.remedies.undo import list_remedies, rollback
-from argus.repair import FIRST, GUARD, HARM, MEASURE
+from argus.repair import FIRST, GUARD, MEASURE
 from argus.scenarios.adapt import adapt_index
 from argus.scenarios.config import AUTO
 from argus.scenarios.profile import Profiled
 from argus.scenarios.remedy import add_scenarios, of_several
+from argus.tuning.arms import MINE, part_and_fusion_runs
+from argus.tuning.decide import BETTER, WORSE, compare_arms, recommend
 
 BLEND, EXPAND, SCENARIOS, ADAPT = "blend", "expand", "scenarios", "adapt"
 JUDGED, NEEDS = "judged questions", "held-out needs"
@@ -54,6 +56,7 @@ Apply = Callable[[Path], str]
 """Adds a remedy to the index in a folder and returns its id. Raises ArgusError if it cannot."""
 PerQuery = Mapping[str, Mapping[str, float]]
 """Query to measure to value."""
+MEASURES = MEASURE, GUARD, FIRST
 
 
 @dataclass(frozen=True)
@@ -185,62 +188,53 @@ def hold_out_needs(
 
 
 def choose(
-    before: PerQuery, after: Mapping[str, PerQuery], folds: int, seed: int
+    before: PerQuery,
+    after: Mapping[str, PerQuery],
+    others: Mapping[str, PerQuery],
+    folds: int,
+    seed: int,
 ) -> dict[str, Any]:
-    """Return the trials, the candidate to keep, and the cross-validation of that choice.
+    """Return the verdict on every arm, the recommended one, and what choosing so gains.
 
-    before: the index as it is. after: each candidate on the same queries. The choice is the highest
-    nDCG@10 among the candidates whose gain has an interval above zero and that lower neither
-    measure by more than 0.005. It is nothing if the cross-validated gain is not above zero. That
-    applies the same rule without the interval, in each fold, to the other folds' questions. Keys
-    are those of `argus.repair.job.ChosenRepair`.
+    before: what runs. after: each candidate that can be added, on the same questions. others: parts
+    and fusions. `argus.tuning.decide` has the rule. To tell what it gains, it is applied in each
+    fold to the other folds' questions. Keys are those of `argus.repair.job.ChosenRepair`.
     """
-    trials: list[dict[str, Any]] = []
-    for name, values in after.items():
-        gain, recall = (
-            paired_difference(
-                {q: v[m] for q, v in before.items()},
-                {q: v[m] for q, v in values.items()},
-                seed=seed,
-            )
-            for m in (MEASURE, GUARD)
-        )
-        harms = min(gain.mean_difference, recall.mean_difference) < -HARM
-        doubtful: list[PairedDifference] = []
-        if gain.mean_difference > 0 and recall.verdict != "worse":
-            doubtful += [] if gain.verdict else [gain]
-            doubtful += [recall] if recall.mean_difference < -HARM else []
-        trials.append({
-            "candidate": name,
-            "passes": gain.verdict == "better" and not harms,
-            "harms": harms,
-            "needed": max((d.queries_needed for d in doubtful), default=None),
-            "ndcg10": gain.figures(),
-            "recall10": recall.figures(),
-        })  # fmt: skip
-    trials.sort(key=lambda t: (-t["ndcg10"]["mean_difference"], t["candidate"]))
+    measured = {MINE: before, **after, **others}
+    values = {name: {q: v[MEASURE] for q, v in arm.items()} for name, arm in measured.items()}
+    recalls = {name: {q: v[GUARD] for q, v in arm.items()} for name, arm in measured.items()}
+    default = BLEND if BLEND in after else MINE
+    verdicts, _ = compare_arms(values, MINE, seed=seed)
+
+    def figures(name: str) -> dict[str, Any]:
+        verdict = verdicts[name]
+        gain = paired_difference(values[MINE], values[name], seed=seed).figures()
+        recall = paired_difference(recalls[MINE], recalls[name], seed=seed).figures()
+        return {
+            "passes": verdict.verdict == BETTER, "harms": verdict.verdict == WORSE,
+            "verdict": verdict.words(), "needed": verdict.needed, "recall10": recall,
+            "ndcg10": gain | {"low": verdict.low, "high": verdict.high},
+        }  # fmt: skip
+
+    def by_gain(arms: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        return sorted(arms, key=lambda arm: -arm["ndcg10"]["mean_difference"])
+
     outcomes: dict[str, float] = {}
     by_fold = []
     for fold in deal_folds(sorted(before), folds, seed):
-        best, others = NOTHING, [q for q in before if q not in fold]
-        highest = 0.0
-        for name in sorted(after) if others else ():
-            mean_gain, mean_recall = (
-                float(np.mean([after[name][q][m] - before[q][m] for q in others]))
-                for m in (MEASURE, GUARD)
-            )
-            if mean_gain > highest and mean_recall >= -HARM:
-                best, highest = name, mean_gain
-        by_fold.append(best)
-        outcomes |= {q: (after[best] if best != NOTHING else before)[q][MEASURE] for q in fold}
-    plain = {q: values[MEASURE] for q, values in before.items()}
-    validated = paired_difference(plain, outcomes, seed=seed)
-    passing = [trial["candidate"] for trial in trials if trial["passes"]]
+        kept = {
+            name: {q: v for q, v in arm.items() if q not in fold} for name, arm in values.items()
+        }
+        by_fold.append(recommend(kept, MINE, default) if kept[MINE] else MINE)
+        outcomes |= {q: values[by_fold[-1]][q] for q in fold}
+    recommended = recommend(values, MINE, default)
     return {
-        "trials": trials,
-        "cross_validated": validated.figures(),
+        "trials": by_gain({"candidate": name} | figures(name) for name in after),
+        "arms": by_gain({"arm": name} | figures(name) for name in others),
+        "cross_validated": paired_difference(values[MINE], outcomes, seed=seed).figures(),
         "chosen_by_fold": by_fold,
-        "kept": passing[0] if passing and validated.mean_difference > 0 else NOTHING,
+        "recommended": recommended,
+        "kept": recommended if recommended in after else NOTHING,
     }
 
 
@@ -252,22 +246,30 @@ def deal_folds(queries: Sequence[str], folds: int, seed: int) -> list[set[str]]:
 
 
 def try_all(
-    index: Path, materials: Materials, questions: Questions, folds: int, seed: int
+    index: Path,
+    materials: Materials,
+    questions: Questions,
+    folds: int,
+    seed: int,
+    mine: Run | None = None,
 ) -> tuple[dict[str, Any], pa.Table]:
-    """Measure the index as it is, each candidate and each rival on a copy, and choose.
+    """Measure what runs, its parts and their fusions, and each candidate on a copy. Choose.
+
+    mine: answers of the user's retriever. None is the index as it is.
 
     The index itself only gains the vectors of new texts. Remedies that were made of needs are left
     out of the copy while needs judge. Returns a part of the summary (`ChosenRepair`) and
-    `trial_table`. Raises ArgusError if no candidate could be tried.
+    `trial_table`.
     """
     encoder, fold = materials.encoder, questions.fold
     vectors = np.asarray(encoder.encode_queries([q.text for q in questions.queries]), np.float32)
+    judged = JudgedVectors(questions.queries, vectors, questions.qrels, fold)
 
     def measure(trial: Path) -> PerQuery:
         retriever = IndexRetriever(ViewIndex.open(trial), encoder)
         run = retriever.rank(questions.queries, vectors, deeper(DEPTH, fold))
         run = run if fold is None else fold.run(run)
-        return evaluate(run, questions.qrels, [MEASURE, GUARD, FIRST]).per_query
+        return evaluate(run, questions.qrels, list(MEASURES)).per_query
 
     after: dict[str, PerQuery] = {}
     coverages: dict[str, Coverage] = {}
@@ -278,13 +280,14 @@ def try_all(
             take_out(trial, {r["id"] for r in listed if r["kind"] not in (SCENARIOS, ADAPT)})
         opened = ViewIndex.open(trial)
         own = {remedy.id for remedy in opened.remedies()}
-        before = measure(trial)
+        before = measure(trial) if mine is None else judged.measure(mine, *MEASURES)
         lexical = IndexRetriever(opened, encoder, ORIGINAL).lexical()
-        rivals = measure_rivals(
-            Searched(opened.snapshot(ORIGINAL), lexical),
-            JudgedVectors(questions.queries, vectors, questions.qrels, fold),
-            {query: values[MEASURE] for query, values in before.items()}, seed,
-        )  # fmt: skip
+        searched = Searched(opened.snapshot(ORIGINAL), lexical)
+        dense = searched.run(questions.queries, vectors, FUSED_DEPTH, DENSE)
+        words = lexical.search([q.text for q in questions.queries], FUSED_DEPTH)
+        ids = [query.id for query in questions.queries]
+        runs = part_and_fusion_runs(dense, words.run(ids), judged.depth)
+        others = {name: judged.measure(run, MEASURE, GUARD) for name, run in runs.items()}
         for name, steps in candidates(materials)[0].items():
             announce(f"repair: trying {name}")
             try:
@@ -295,11 +298,9 @@ def try_all(
                 after[name] = measure(trial)
                 coverages[name] = _cover(trial, own, questions)
             take_out(trial, own)
-    if not after:
-        raise ArgusError(f"{index}: no candidate could be tried ({next(iter(failed.values()))}).")
-    found = choose(before, after, folds, seed)
+    found = choose(before, after, others, folds, seed)
     found["trials"] = [t | {"coverage": coverages[t["candidate"]]} for t in found["trials"]]
-    return found | {"rivals": rivals, "failed": failed}, trial_table(before, after, questions)
+    return found | {"failed": failed}, trial_table(before, after, questions)
 
 
 def _cover(index: Path, but: Collection[str], questions: Questions) -> Coverage:
