@@ -2,10 +2,8 @@
 
 The corpus is what the machine holds (`ngram_corpus`). Each figure stands beside a plain reading of
 the same thing (`tests/support/plain_ngrams.py`: sorted suffixes in Python lists, bisect, Counter),
-measured in the same run, with equal answers required; and beside the published figure of
-the C++ reference (an FM-index, native build, ten million tokens, another corpus). That one is
-quoted: its licence keeps it out of this project, so `times_published` compares two machines and two
-runs, and bars in terms of it are marked as not comparable. Bars in bytes do not depend on machines.
+measured in the same run, with equal answers required. Bytes stand beside those published for the
+C++ reference (an FM-index), whose licence keeps it out of this project.
 
 Prefixes are read off the corpus at random positions inside passages, without a border. Microseconds
 are the median (and 95th percentile) of single calls, the least of three rounds; a round is all
@@ -27,17 +25,10 @@ import numpy as np
 from argus.data.types import IntArray
 from argus.generative.index import NgramIndex, Rows
 from benchmarks import ngram_corpus
-from benchmarks.ngram_bars import (
-    LENGTHS,
-    PREFIXES,
-    PUBLISHED_BY_LENGTH,
-    against,
-    bars,
-    published,
-)
 from benchmarks.ngram_build import build, files, load
 from tests.support.plain_ngrams import SortedSuffixes
 
+LENGTHS, PREFIXES = (1, 2, 3, 5, 8, 10), tuple(range(1, 10))
 SAMPLES, ROUNDS, BATCH, BEAMS = 300, 3, 300, 15
 MOST_ROWS, LEAST_ROWS = 1500, 1000
 
@@ -68,7 +59,7 @@ def run(tokens: int = ngram_corpus.TOKENS) -> dict[str, Any]:
         "row_to_document": _row_to_document(index, plain, sample),
         "get_doc": _get_doc(index, plain, rng),
     }
-    return {**result, "bars": bars(result)}
+    return result
 
 
 class _Sampler:
@@ -92,7 +83,7 @@ def _count(
     index: NgramIndex, plain: SortedSuffixes, sample: _Sampler, length: int
 ) -> dict[str, Any]:
     timed = _compare(index.count, plain.count, sample.ngrams(length, SAMPLES))
-    return {"length": length, **timed, **published("count_us", length, timed["p50_us"])}
+    return {"length": length, **timed}
 
 
 def _count_batched(
@@ -105,7 +96,7 @@ def _count_batched(
         batches,
         per=BATCH,
     )
-    return {"length": length, **timed, **published("count_batched_us", length, timed["p50_us"])}
+    return {"length": length, **timed}
 
 
 def _distinct(
@@ -117,7 +108,7 @@ def _distinct(
         sample.ngrams(length, SAMPLES),
         same=lambda a, b: dict(zip(*map(np.ndarray.tolist, a), strict=True)) == b,
     )
-    return {"length": length, **timed, **published("distinct_us", length, timed["p50_us"])}
+    return {"length": length, **timed}
 
 
 def _beams(
@@ -136,13 +127,7 @@ def _beams(
         groups,
         same=_same_beams,
     )
-    serial = BEAMS * PUBLISHED_BY_LENGTH["distinct_us"][length] / timed["p50_us"]
-    return {
-        "length": length,
-        **timed,
-        **published("beams_us", length, timed["p50_us"]),
-        "times_published_serial": round(serial, 1),
-    }
+    return {"length": length, **timed}
 
 
 def _state(index: NgramIndex, beams: Sequence[list[int]]) -> Rows:
@@ -177,8 +162,7 @@ def _row_to_document(index: NgramIndex, plain: SortedSuffixes, sample: _Sampler)
         per=rows,
         same=lambda a, b: a.tolist() == sorted(b),
     )
-    figure = against("row_to_document_us", timed["p50_us"])
-    return {"median_rows": rows, **timed, **figure}
+    return {"median_rows": rows, **timed}
 
 
 def _get_doc(index: NgramIndex, plain: SortedSuffixes, rng: np.random.Generator) -> dict[str, Any]:
@@ -197,7 +181,7 @@ def _get_doc(index: NgramIndex, plain: SortedSuffixes, rng: np.random.Generator)
         per=n,
         same=lambda a, b: a.tolist() == [token for tokens in b for token in tokens],
     )
-    return {**single, **against("get_doc_us", single["p50_us"]), "batched": many}
+    return {**single, "batched": many}
 
 
 def _compare(

@@ -79,6 +79,30 @@ def test_what_runs_stays_where_the_default_gains_nothing(repaired):
     assert trial["verdict"] in output
 
 
+HYBRID = """
+from argus.data.types import Query
+from argus.indexes.retriever import open_retriever
+
+index = open_retriever({index!r}, hybrid="rrf")
+
+
+def retrieve(question, k):
+    return list(index.search([Query("q", question)], k)["q"])
+"""
+
+
+def test_a_hybrid_whose_vectors_alone_are_better_is_told_so_first(index, tmp_path):
+    (tmp_path / "hybrid.py").write_text(HYBRID.format(index=str(index)))
+    mine = ["--retriever", tmp_path / "hybrid.py:retrieve"]
+    result = run("tune", "try", "--index", index, *JUDGED, *mine, "--only-try", "--out", tmp_path)
+    lines = [line for line in result.output.splitlines() if "nDCG@10 " in line]
+    assert result.exit_code == 0 and lines[0].endswith("what is added to the vectors hurts")
+    summary = json.loads((tmp_path / "summary.json").read_text())["repair"]
+    (vectors,) = (arm for arm in summary["arms"] if arm["arm"] == "vectors alone")
+    assert vectors["passes"] and vectors["ndcg10"]["mean_difference"] > 0.2
+    assert summary["mine"] and summary["questions_failed"] == 0
+
+
 def test_the_claimed_gain_of_the_blend_and_its_rivals_are_the_benchmarks():
     from argus.verdict.verdict import BLEND_MEASURED
 
