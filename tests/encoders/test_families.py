@@ -7,8 +7,8 @@ from transformers import BertConfig, BertForSequenceClassification
 
 from argus.encoders import EncoderConfig, load_any_encoder
 from argus.encoders.embed import Item, Role, encode_batch
-from argus.encoders.scoring import scoring_of
 from argus.errors import InputError
+from argus.indexes.exact import scoring_of
 from tests.support.sentence_models import make_late, make_sparse, word_pieces
 
 TEXTS = ["the river bank", "a", "query: river", "bread is baked in the old harbour " * 4, "zebra,"]

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from argus.data.types import View
 from argus.encoders import scoring as module
-from argus.encoders.scoring import scoring_of
-from argus.indexes import dense, known_item_search, search
+from argus.indexes import exact as dense
+from argus.indexes import known_item_search, search
+from argus.indexes.exact import scoring_of
 from argus.indexes.snapshot import Snapshot
 from tests.support.rows import KINDS, WITH_DENSE, plain_scores, token_rows
 

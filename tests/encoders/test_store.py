@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.encoders import EmbeddingStore, open_store, stored_fingerprint
+from argus.encoders import EmbeddingStore, open_store, read_header
 from argus.encoders import store as module
 from argus.encoders.protocol import arrays_of
 from argus.encoders.store import COLUMNS, ENDS, VALUES
@@ -43,14 +43,14 @@ def test_vectors_are_gathered_in_the_order_asked_and_those_of_another_encoder_re
     assert gathered.dtype == np.float32
     with pytest.raises(EncoderMismatch, match=r"stored: an encoder[\s\S]+given:  model two"):
         dense_store(tmp_path, "model two")
-    assert stored_fingerprint(tmp_path) == "an encoder"
+    assert read_header(tmp_path)["fingerprint"] == "an encoder"
 
 
 @pytest.mark.parametrize("header", ["{", '{"dim": 3}', "[]"])
 def test_a_broken_header_is_an_input_error(tmp_path, header):
     (tmp_path / "store.json").write_text(header)
     with pytest.raises(InputError, match="is not the header of an embedding store"):
-        stored_fingerprint(tmp_path)
+        read_header(tmp_path)
 
 
 ROWS = 5

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from argus.encoders import EncoderConfig, load_any_encoder
-from argus.encoders.scoring import scoring_of
 from argus.explanation.config import RunConfig
 from argus.explanation.run import explain_corpus
+from argus.indexes.exact import scoring_of
 from tests.support.sentence_models import make_late, make_model, make_sparse
 
 ROWS = {

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.indexes import known_item_search
-from argus.indexes.dense import Groups, RowLists
+from argus.indexes.exact import Groups, RowLists
 from tests.support.rows import WITH_DENSE, plain_scores
 
 

@@ -34,7 +34,7 @@ from argus.data.tables import read_table
 from argus.data.types import FloatArray, IntArray, Query, State
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, documents, embed, queries
-from argus.indexes.dense import known_item_search
+from argus.indexes.exact import known_item_search
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, TextWindow, open_encoder, require_some, texts_cut
 from argus.measures import wilson

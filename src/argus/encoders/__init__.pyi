@@ -22,13 +22,9 @@ from .protocol import (
     TokenCounter as TokenCounter,
     pools_spans as pools_spans,
 )
-from .scoring import (
-    Scoring as Scoring,
-    scoring_of as scoring_of,
-)
 from .store import (
     EmbeddingStore as EmbeddingStore,
     Store as Store,
     open_store as open_store,
-    stored_fingerprint as stored_fingerprint,
+    read_header as read_header,
 )

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -119,7 +119,7 @@ def embed(
     total, is_new, batches = len(set(keys)), not len(store), _batches(missing)
     of_items = ([item for _, item in batch] for batch in batches)
     if isinstance(encoder, SpreadEncoder) and batches:  # or workers would load a model for nothing
-        results = encoder.encode_batches(of_items)
+        results = encoder.engine.run(encoder.work, of_items)
     else:
         results = enumerate(encode_batch(encoder, batch) for batch in of_items)
     with progress(f"embedding {what}", total, done=total - len(missing)) as advance:
@@ -232,7 +232,7 @@ class SpreadEncoder(Generic[R]):
             place = os.path.abspath(config.model) if is_place else config.model  # noqa: PTH100
             source = replace(config, model=place)
         # The encoder uses all cores itself; an endpoint gets as many requests as its settings say.
-        self._work: Work[Any, Batch, Encoded[R]] = Work(
+        self.work: Work[Any, Batch, Encoded[R]] = Work(
             setup=begin_encoding,
             shared=(source, encoder.fingerprint),
             what="embedding",
@@ -241,10 +241,6 @@ class SpreadEncoder(Generic[R]):
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.encoder, name)
-
-    def encode_batches(self, batches: Iterable[Batch]) -> Iterator[tuple[int, Encoded[R]]]:
-        """Yield (number of the batch, result of `encode_batch`) as workers are done."""
-        yield from self.engine.run(self._work, batches)
 
 
 def on_engine(

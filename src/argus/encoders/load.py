@@ -128,24 +128,21 @@ def open_onnx(config: EncoderConfig) -> OnnxEncoder:
         def setting(name: str, key: str, default: Any) -> Any:
             return _read_json(beside(name)).get(key) or default
 
-        if not beside("tokenizer.json").is_file():
-            fix = "Copy it from the model's own folder."
-            where = beside("tokenizer.json")
-            raise InputError("is not there", expected="the tokenizer", fix=fix, where=where)
-        tokenizer = Tokenizer.from_file(str(beside("tokenizer.json")))
+        tokens, fix = beside("tokenizer.json"), "Copy it from the model's own folder."
+        if not tokens.is_file():
+            raise InputError("is not there", expected="the tokenizer", fix=fix, where=tokens)
+        tokenizer = Tokenizer.from_file(str(tokens))
         source = f"onnx:{config.model}@{hashlib.sha256(file.read_bytes()).hexdigest()[:12]}"
         longest = setting("config.json", "max_position_embeddings", 512)
-        older = setting("1_Pooling/config.json", "pooling_mode_cls_token", False)
-        usual = "cls" if older else "mean"
+        pooled = _read_json(beside("1_Pooling/config.json"))
+        older = "cls" if pooled.get("pooling_mode_cls_token") else "mean"
         own = {
             "max_tokens": setting("sentence_bert_config.json", "max_seq_length", longest),
-            "pooling": setting("1_Pooling/config.json", "pooling_mode", usual),
+            "pooling": pooled.get("pooling_mode", older),
         }
         prompts = setting("config_sentence_transformers.json", "prompts", {})
-    resolved = resolve_prompts(prompts, query=config.query_prompt, document=config.document_prompt)
-    return OnnxEncoder(
-        file, tokenizer, source=source, prompts=resolved, device=config.device, **own
-    )
+    given = resolve_prompts(prompts, query=config.query_prompt, document=config.document_prompt)
+    return OnnxEncoder(file, tokenizer, source=source, prompts=given, device=config.device, **own)
 
 
 def _onnx_file(config: EncoderConfig) -> Path:

@@ -60,7 +60,7 @@ class ModelEncoder(ABC, Generic[R]):
         self.source, self.prompts = source, prompts
         self.precision, self.pooling = precision, pooling
 
-    @cached_property
+    @property
     @abstractmethod
     def dim(self) -> int:
         """Length of a vector, or terms of the vocabulary."""
@@ -135,7 +135,7 @@ class DenseEncoder(ModelEncoder[FloatArray]):
     One forward pass gives both. Texts are read in batches of similar token count.
     """
 
-    pools_spans = True
+    pools_spans, pads_left = True, False
 
     @abstractmethod
     def _forward(
@@ -146,10 +146,6 @@ class DenseEncoder(ModelEncoder[FloatArray]):
     @abstractmethod
     def _offsets(self, texts: Sequence[str]) -> list[IntArray]:
         """Return the character range of every token, special tokens included, nothing cut."""
-
-    @property
-    def _pads_left(self) -> bool:
-        return False
 
     def _after_pooling(self, pooled: FloatArray) -> FloatArray:
         """Return what the model makes of pooled token vectors. The unit row comes after."""
@@ -185,7 +181,7 @@ class DenseEncoder(ModelEncoder[FloatArray]):
                         f"{self.source}: the tokenizer gives {count} tokens, the model {len(row)}; "
                         "span pooling needs them equal. Use --pooling sentence for this model."
                     )
-                first = padding if self._pads_left else 0
+                first = padding if self.pads_left else 0
                 own = row[first : first + count]
                 for i, span in reading.mentions:
                     pooled[i] = own[reading.covers(span)].mean(axis=0)
@@ -235,7 +231,7 @@ class OnnxEncoder(DenseEncoder):
     Raises InputError for a file that is no such model.
     """
 
-    max_tokens: int = 0
+    dim, max_tokens = 0, 0
 
     def __init__(
         self, file: Path, tokenizer: Any, *, source: str, prompts: Prompts, max_tokens: int,
@@ -266,12 +262,7 @@ class OnnxEncoder(DenseEncoder):
             raise _no_model(f"takes {', '.join(self._inputs)} and returns {shape}", file)
         if pooling not in ("mean", "cls"):
             raise _no_model(f"pools tokens by {pooling!r}, which is not read", file)
-        self._dim: int = shape[2]
-
-    @property
-    def dim(self) -> int:
-        """Length of a vector."""
-        return self._dim
+        self.dim = shape[2]
 
     def _tokenize(self, texts: Sequence[str]) -> Sequence[Sequence[int]]:
         return [encoding.ids for encoding in self._whole.encode_batch(texts)]

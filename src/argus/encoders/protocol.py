@@ -1,7 +1,7 @@
 """The protocol of encoders, and the three kinds of rows that they return.
 
 A job that works with any encoder takes `Rows` and never looks inside: parts of them are rows again,
-and `argus.encoders.scoring` compares them.
+and `argus.indexes.exact` compares them.
 """
 
 from __future__ import annotations

@@ -108,6 +108,7 @@ class SentenceTransformerEncoder(TorchEncoder[FloatArray], DenseEncoder):
             self.pooling = getattr(pooling, "pooling_mode", "pooled")
             # Mentions are found by the offsets of characters, which slow tokenizers lack.
             self.pools_spans = bool(getattr(model.tokenizer, "is_fast", False))
+            self.pads_left = getattr(model.tokenizer, "padding_side", "") == "left"
         on_cpu = model.device.type == "cpu"
         self.sizes, self.workers = (ON_CPU, available_cores()) if on_cpu else (ON_GPU, 1)
 
@@ -116,10 +117,6 @@ class SentenceTransformerEncoder(TorchEncoder[FloatArray], DenseEncoder):
         """Length of a vector."""
         known = self.model.get_embedding_dimension()
         return int(known or self._forward([""], "", "query")[0].shape[1])
-
-    @property
-    def _pads_left(self) -> bool:
-        return bool(self.model.tokenizer.padding_side == "left")
 
     def _map(
         self, work: Callable[[list[int]], T], counts: Sequence[int]

@@ -273,12 +273,6 @@ def sharing(folder: Path, store: Path) -> Iterator[None]:
         del _shared[folder.resolve()]
 
 
-def stored_fingerprint(path: Path) -> str | None:
-    """Return the fingerprint of the store at `path`. None if there is no store."""
-    header = read_header(path)
-    return header["fingerprint"] if header else None
-
-
 def read_header(path: Path) -> dict[str, Any] | None:
     """Return the fingerprint and dim of the store at `path`. None if there is no store."""
     header = path / HEADER

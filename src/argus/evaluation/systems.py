@@ -158,12 +158,13 @@ def ask(
 @contextmanager
 def _query_store(retriever: IndexRetriever) -> Iterator[EmbeddingStore]:
     """Open the index's own store if it is whole, free and of this encoder, else a temporary one."""
-    from argus.encoders import EmbeddingStore, stored_fingerprint
+    from argus.encoders import EmbeddingStore, read_header
 
     own, encoder = store_of(retriever.index.path), retriever.encoder
     store = None
     try:
-        if stored_fingerprint(own) == encoder.fingerprint and os.access(own, os.W_OK):
+        header = read_header(own) or {}
+        if header.get("fingerprint") == encoder.fingerprint and os.access(own, os.W_OK):
             store = EmbeddingStore(own, fingerprint=encoder.fingerprint, dim=encoder.dim)
     except (ArgusError, OSError):
         pass  # it is broken, or another run writes to it: these vectors are not worth a stop

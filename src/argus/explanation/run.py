@@ -28,13 +28,11 @@ from argus.encoders import (
     Encoder,
     EncoderConfig,
     Rows,
-    Scoring,
     TokenCounter,
     as_config,
     embed,
     load_any_encoder,
     open_store,
-    scoring_of,
 )
 from argus.encoders import documents as as_documents
 from argus.encoders.embed import encode_batch, queries
@@ -63,6 +61,7 @@ from argus.explanation.evidence import (
     quoted,
 )
 from argus.explanation.stored import judge_window
+from argus.indexes.exact import Scoring, scoring_of
 from argus.indexes.fusion import FUSION, fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex, check_query, words
 from argus.indexes.retriever import FUSED_DEPTH

@@ -1,4 +1,4 @@
-from .dense import (
+from .exact import (
     KnownItemRanks as KnownItemRanks,
     TopK as TopK,
     known_item_search as known_item_search,

@@ -19,17 +19,18 @@ from typing import Annotated
 from argus.errors import InputError
 from argus.settings import Doc, Ge, Le, Lt, Option, check_settings
 
+# Kind of the views that a blend mixes in. Without a blend they are not searched.
 SENTENCE = "sentence"
-"""Kind of the views that a blend mixes in. Without a blend they are not searched."""
 BLEND = "blend"
+# λ, the weight of the document's own score (SPIKE §4.1).
 RELEVANCE_WEIGHT = 0.7
-"""λ, the weight of the document's own score (SPIKE §4.1)."""
+# λ at which scenarios count for nothing.
 DOCUMENTS_ALONE = 1.0
-"""λ at which scenarios count for nothing."""
+# Value instead of a fusion: search by vectors only, even if the index names one.
 DENSE = "dense"
-"""Value instead of a fusion: search by vectors only, even if the index names one."""
+# Folder of an index that holds, by remedy, its record and the numbers of its recipe.
 REMEDIES = "remedies"
-"""Folder of an index that holds, by remedy, its record and the numbers of its recipe."""
+# λ as every config declares it.
 Weight = Annotated[
     float | None,
     Ge(0),
@@ -40,7 +41,6 @@ Weight = Annotated[
     ),
     Option(("--lambda",)),
 ]
-"""λ as every config declares it."""
 
 
 def check_weight(weight: float) -> float:

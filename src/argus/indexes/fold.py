@@ -20,14 +20,14 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import FloatArray, IntArray, Run
-from argus.encoders.scoring import Float64Array, product_bound, reach_of
 from argus.indexes.blend import RELEVANCE_WEIGHT
+from argus.indexes.exact import Float64Array, product_bound, reach_of
 
 BoolArray = npt.NDArray[np.bool_]
+# Kind of a document's own text, and the state (`as_of`) of an index without any remedy.
 ORIGINAL = "original"
-"""Kind of a document's own text, and the state (`as_of`) of an index without any remedy."""
+# Kind of the views that are weighed against all others of a document.
 SCENARIO = "scenario"
-"""Kind of the views that are weighed against all others of a document."""
 PAIR_ROWS = 16_384  # (query, view) pairs compared again at a time
 
 

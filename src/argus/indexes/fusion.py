@@ -22,27 +22,20 @@ from argus.indexes.snapshot import check_k
 Fusion = Literal["min-max", "rrf", "rrf-2", "dbsf"]
 FUSIONS: tuple[Fusion, ...] = get_args(Fusion)
 FUSION: Fusion = "min-max"
+# Weight of BM25 against the vectors under `min-max`.
 BM25_WEIGHT = 0.2
-"""Weight of BM25 against the vectors under `min-max`."""
+# Dependence of the weight of BM25 on the question (see `question_weights`).
 MIN_SHARE, PER_COVERAGE, MAX_SHARE = 0.5, 3.0, 2.0
-"""Dependence of the weight of BM25 on the question (see `question_weights`)."""
+# k of Cormack, Clarke and Büttcher (SIGIR 2009), the value of their experiments.
 RRF_CONSTANT = 60.0
-"""k of Cormack, Clarke and Büttcher (SIGIR 2009), the value of their experiments."""
 
+# Common fusions of vectors and BM25: method, and weight of BM25.
 RIVALS: dict[str, tuple[Fusion, float]] = {
     "min-max 0.3": ("min-max", 0.3),
     "min-max 0.5": ("min-max", 0.5),
     "RRF (60)": ("rrf", 0.5),
     "DBSF": ("dbsf", 0.5),
 }
-"""Common fusions of vectors and BM25: method, and weight of BM25."""
-FUSION_ARMS: dict[str, tuple[Fusion, float]] = {
-    **{f"min-max 0.{tenths}": ("min-max", tenths / 10) for tenths in range(1, 8)},
-    "RRF (60)": ("rrf", 0.5),
-    "RRF (2)": ("rrf-2", 0.5),
-    "DBSF": ("dbsf", 0.5),
-}
-"""Fusions that `argus tune try` sets beside a retriever. Weaviate's relative score is 0.5."""
 
 Scores = dict[str, float]
 

@@ -46,8 +46,8 @@ from argus.jobs.workspace import Record, corpus_for, open_encoder, require_some,
 from argus.settings import INDEX, OUTPUT, Doc, Option
 
 BATCH_VIEWS = 4096
+# Files and folders of an index.
 OWN_NAMES = (FILE, f"{NAME}.lance", REMEDIES, FOLDER)
-"""Files and folders of an index."""
 NOTE = "deleting.json"
 NO_TEXT = "no text"
 

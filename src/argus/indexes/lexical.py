@@ -43,17 +43,18 @@ if TYPE_CHECKING:
     from argus.indexes.views import ViewIndex
 
 K1, B = 1.5, 0.75
+# Columns of a saved index, an Arrow file with one row of lists. "words" has them by number.
 COLUMNS = ("ids", "starts", "words", "scores", "texts", "bounds")
-"""Columns of a saved index, an Arrow file with one row of lists. "words" has them by number."""
 ABOUT = b"about"
+# Texts whose words are counted at a time.
 BATCH = 10_000
-"""Texts whose words are counted at a time."""
+# Folder of an index with one saved BM25 per state, of one version.
 FOLDER = "bm25"
-"""Folder of an index with one saved BM25 per state, of one version."""
+# Raise this when analyzers, scores or files change: older saved ones are then built again.
 FORMAT = 3
-"""Raise this when analyzers, scores or files change: older saved ones are then built again."""
 WORD = re.compile(r"[^\W_]+")
 LONG_WORD = re.compile(r"\w\w+")
+# English words that say nothing of a topic.
 STOP_WORDS = frozenset(
     WORD.findall(
         "a an and are as at be but by for from had has have he her his how i if in into is it its "
@@ -61,7 +62,6 @@ STOP_WORDS = frozenset(
         "was we were what when where which who whom whose why will with would you your"
     )
 )
-"""English words that say nothing of a topic."""
 
 
 def check_query(text: str, where: str | None = None) -> None:
@@ -138,12 +138,12 @@ def _stop_words(analyzer: Analyzer) -> frozenset[str]:
     return frozenset(analyzer.documents(" ".join(sorted(STOP_WORDS)))) | STOP_WORDS
 
 
+# Words as they stand: names match as they are.
 SURFACE = Analyzer("surface", words, words)
-"""Words as they stand: names match as they are."""
+# Words of a question and of a text meet in their stems.
 STEMMED = Analyzer("stemmed", stems, long_words)
-"""Words of a question and of a text meet in their stems."""
+# Analyzers by the name in a saved index.
 ANALYZERS = {analyzer.name: analyzer for analyzer in (SURFACE, STEMMED)}
-"""Analyzers by the name in a saved index."""
 
 
 class Postings(NamedTuple):

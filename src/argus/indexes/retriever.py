@@ -40,8 +40,8 @@ from argus.indexes.snapshot import check_k
 from argus.indexes.views import ViewIndex, matched_scenario, served
 from argus.settings import TOP_K
 
+# Documents of each ranking to fuse, or k where that is more.
 FUSED_DEPTH = 100
-"""Documents of each ranking to fuse, or k where that is more."""
 
 
 class Hit(TypedDict):

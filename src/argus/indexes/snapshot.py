@@ -17,9 +17,9 @@ import numpy as np
 
 from argus.data.documents import is_count, listed
 from argus.data.types import FloatArray, IntArray, View
-from argus.encoders.scoring import reach_of
 from argus.errors import InputError
 from argus.indexes.blend import RELEVANCE_WEIGHT, SENTENCE, Blend, check_weight
+from argus.indexes.exact import reach_of
 from argus.indexes.fold import (
     SCENARIO,
     BoolArray,
@@ -30,10 +30,10 @@ from argus.indexes.fold import (
     top_documents,
 )
 
+# Columns that make a `View`.
 NAMES = ("id", "doc_id", "kind", "text", "source")
-"""Columns that make a `View`."""
+# Scores held at a time. Each block is folded, so about twice this is used beyond the vectors.
 BLOCK_BYTES = 128 << 20
-"""Scores held at a time. Each block is folded, so about twice this is used beyond the vectors."""
 
 
 class Snapshot:

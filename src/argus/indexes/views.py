@@ -43,13 +43,13 @@ from argus.indexes.recipe import ActiveRecipe
 from argus.indexes.snapshot import NAMES, Snapshot, list_some, unknown_documents
 
 NAME = "views"
+# `as_of` this and a remedy's id: the state right after the remedy, without its own views.
 BEFORE = "before:"
-"""`as_of` this and a remedy's id: the state right after the remedy, without its own views."""
 REMEDY_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 COLUMNS = [*NAMES, "remedy", "added"]
 READ_ROWS = 8192
+# Age of the versions that `compact` leaves to those who have them open, and least age.
 KEPT, MIN_AGE = timedelta(hours=1), timedelta(milliseconds=1)
-"""Age of the versions that `compact` leaves to those who have them open, and least age."""
 Batch = tuple[Sequence[View], FloatArray]
 
 

@@ -23,11 +23,10 @@ from argus.encoders import Encoder, Store, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.encoders.protocol import Rows, arrays_of, concatenate
-from argus.encoders.scoring import scoring_of
 from argus.engine import Engine, Work
 from argus.errors import ArgusError
 from argus.indexes import known_item_search, search
-from argus.indexes.dense import Groups, RowLists, queries_per_block
+from argus.indexes.exact import Groups, RowLists, queries_per_block, scoring_of
 from argus.jobs.workspace import Parts, Record, require_some
 from argus.progress import progress
 from argus.retrievability.config import ExposureConfig

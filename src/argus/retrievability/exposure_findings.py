@@ -23,7 +23,7 @@ import pyarrow as pa
 from argus.data.fields import read_parents
 from argus.data.provenance import content_hash
 from argus.data.types import Document, IntArray, Query, State, count_states
-from argus.indexes.dense import Groups
+from argus.indexes.exact import Groups
 from argus.jobs.workspace import require_some
 from argus.measures import wilson
 from argus.measures.slices import Slicing, Trials, slice_shares

@@ -31,7 +31,7 @@ from argus.cores import available_cores
 from argus.data.tables import read_table
 from argus.data.types import FloatArray, IntArray
 from argus.encoders.protocol import Rows
-from argus.encoders.scoring import product_bound, reach_of, rounding_bound, scoring_of
+from argus.indexes.exact import product_bound, reach_of, rounding_bound, scoring_of
 from argus.knowledge.relations import RelationGraph
 
 if TYPE_CHECKING:

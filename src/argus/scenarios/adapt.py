@@ -32,10 +32,10 @@ from argus.devices import Device, check_device
 from argus.encoders import EmbeddingStore, Encoder, embed
 from argus.encoders import queries as as_queries
 from argus.encoders.protocol import unit_rows
-from argus.encoders.scoring import rounding_bound
 from argus.encoders.store import store_of
 from argus.errors import ArgusError, InputError
 from argus.indexes.blend import REMEDIES
+from argus.indexes.exact import rounding_bound
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.header import index_folder
 from argus.indexes.recipe import CORRECTION, QueryCorrection

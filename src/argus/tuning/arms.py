@@ -10,9 +10,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from argus.data.types import Run
-from argus.indexes.fusion import FUSION_ARMS, RIVALS, fuse_with_bm25
+from argus.indexes.fusion import RIVALS, Fusion, fuse_with_bm25
 from argus.measures.significance import UNCHANGED, with_interval
 
+# Fusions that stand beside a retriever. The relative score of Weaviate is min-max 0.5.
+FUSION_ARMS: dict[str, tuple[Fusion, float]] = {
+    **{f"min-max 0.{tenths}": ("min-max", tenths / 10) for tenths in range(1, 8)},
+    "RRF (60)": ("rrf", 0.5),
+    "RRF (2)": ("rrf-2", 0.5),
+    "DBSF": ("dbsf", 0.5),
+}
 VECTORS, BM25 = "vectors alone", "BM25 alone"
 MINE = "what runs"  # the index as it is, or the retriever of the user
 

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from argus.data.folders import ArtifactFolder
-from argus.indexes import dense, known_item_search, search
+from argus.indexes import exact as dense
+from argus.indexes import known_item_search, search
 from argus.retrievability.exposure_asking import Block, search_in_parts
 from tests.support.in_process_engine import InProcessEngine, Lost
 

@@ -26,7 +26,7 @@ from argus.data.types import FloatArray, IntArray
 from argus.encoders import Embedded, EmbeddingStore, Encoder, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
-from argus.encoders.scoring import Float64Array
+from argus.indexes.exact import Float64Array
 from argus.indexes.fold import SCENARIO, between, ends, mix, pair_products, target_ranks
 from argus.indexes.snapshot import Snapshot
 from argus.measures import RESAMPLES
