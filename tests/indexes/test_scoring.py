@@ -6,9 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.data.types import View
-from argus.encoders import scoring as module
-from argus.indexes import exact as dense
-from argus.indexes import known_item_search, search
+from argus.indexes import exact, known_item_search, search
 from argus.indexes.exact import scoring_of
 from argus.indexes.snapshot import Snapshot
 from tests.support.rows import KINDS, WITH_DENSE, plain_scores, token_rows
@@ -64,9 +62,9 @@ def test_blocks_change_nothing(make, monkeypatch):
     queries, documents = make(rng, 30, whole=False), make(rng, 50, whole=False)
     targets = rng.integers(0, 50, 30)
     whole = known_item_search(queries, documents, targets, 50)
-    monkeypatch.setattr(dense, "BLOCK_BYTES", 4 * 50 * 3)
-    monkeypatch.setattr(module, "BLOCK_TOKENS", 7)
-    monkeypatch.setattr(module, "PAIR_BYTES", 4 * 7 * 5)
+    monkeypatch.setattr(exact, "BLOCK_BYTES", 4 * 50 * 3)
+    monkeypatch.setattr(exact, "BLOCK_TOKENS", 7)
+    monkeypatch.setattr(exact, "PAIR_BYTES", 4 * 7 * 5)
     parts = known_item_search(queries, documents, targets, 50)
     np.testing.assert_array_equal(whole.rank, parts.rank)
 
