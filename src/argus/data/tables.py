@@ -1,9 +1,9 @@
-"""Read and write tables: Parquet with a checksum per page, and CSV without spreadsheet formulas.
+"""Read and write Parquet tables with a checksum per page, and make text safe for cells of CSV.
 
-Damage in a Parquet file is an error that names the file and the row group. A cell of a CSV file
-that begins with `=`, `+`, `-`, `@`, their full-width shapes, a tab, a carriage return or a line
-feed is a formula to spreadsheets. It is written with an apostrophe before it, which they hide. So
-is a cell that begins with apostrophes and then such a character: each cell reads back as it was.
+`read_table`, `read_batches`, `read_where`: path -> Arrow; damage raises InputError with file and
+row group. `harmless`, `harmless_table`: an apostrophe before cells that spreadsheets run as
+formulas; `as_written` takes it away. CSV files are written by `argus.data.folders` and read by
+`argus.data.rows`. `ArtifactFolder.write_table` replaces a table whole or not at all.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Write the answers of a generative search to disk as they come, so that a killed search resumes.
+"""Store and export the ranked passages of `argus research generative search` (SEAL, MINDER).
 
-`AnswerFile` is a JSONL file. Its first line names the search and its settings, and how the border
-between passages is written. Each other line is one question with its hits, read by position, so
-that only one answer is in memory. `write_results`: all answers -> a run (`run.trec`) and DPR JSON.
-`search` calls both.
+An `Answer` is the passages found for one question, each with the n-grams that found it.
+`AnswerFile` appends a line per question to answers.jsonl, so that a killed search goes on, and
+refuses the file of another search. `write_results` -> run.trec (run.json where ids hold spaces) and
+dpr.json. `questions_table` and `view_shares` feed the report.
 """
 
 from __future__ import annotations

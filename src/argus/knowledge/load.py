@@ -1,6 +1,6 @@
 """Read entities and relations from a corpus, a knowledge base, or files of rows and triples.
 
-The inputs of `argus research audit` and `research probe predict`. `read_knowledge` returns a
+The inputs of `argus research audit` and `argus research probe predict`. `read_knowledge` returns a
 `KnowledgeBase` (`argus.knowledge.base`) with entities ordered by id, and the files it came from.
 `read_entities` reads entities alone.
 """

@@ -1,6 +1,6 @@
 """Compute the Retrieval Probability Score of each entity from pair ranks, with interval and band.
 
-The arithmetic of `research audit`, after `argus.retrievability.ranks`. ARGUS §3.2:
+The arithmetic of `argus research audit`, after `argus.retrievability.ranks`. ARGUS §3.2:
 `RPS_k(x) = E_{t ~ Uniform(T_x)}[Hit_k(x, t)]`, the mean over the entities t related to x. The hit
 is that x stands in the top k (inclusive) among x and N-1 unrelated entities (neutrals) of t. Here
 the hit is replaced by its exact probability over all draws of neutrals.

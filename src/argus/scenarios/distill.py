@@ -1,4 +1,4 @@
-"""`research scenarios distill`: fine-tune a small language model with LoRA to write profiles.
+"""`argus research scenarios distill`: fine-tune a small language model with LoRA to write profiles.
 
 A profile lists the needs that a document serves. The student learns from the profiles that a large
 model wrote (SPIKE §3.2). An example is the student's prompt for a document and the answer that it

@@ -1,4 +1,4 @@
-"""`research scenarios study`: write sheets on which people compare two lists of results.
+"""`argus research scenarios study`: write sheets on which people compare two lists of results.
 
 Index and queries -> HTML sheets for raters, who compare results with scenarios to those without
 (SPIKE §4.3). A sheet is a page for a browser, which saves the answers as CSV. It does not name the

@@ -1,7 +1,7 @@
 """Declare the columns of a table in a line or two: as an Arrow schema, or as report headings.
 
 `schema(("id label", str), ("rank", int))` -> `pa.Schema`, for the Parquet tables of
-`research scenarios` and `research suite`. `headings` does it for the tables of
+`argus research scenarios` and `argus research suite`. `headings` does it for the tables of
 `argus.reports.section`.
 """
 

@@ -1,7 +1,7 @@
 """Read a suite from a TOML file: retrievers, remedies and tasks. Errors name the place and the fix.
 
 TOML -> `Suite` (`argus.suite.config`), for `argus research suite` and the grids of published tables
-(`research reproduce`). Keys are the settings that the configs declare, spelt as in Python:
+(`argus research reproduce`). Keys are the settings that the configs declare, spelt as in Python:
 `query_prompt`. An unknown key's error names the nearest known one.
 """
 

@@ -1,4 +1,4 @@
-"""`research reproduce`: measure a published table of a paper, as far as this machine can.
+"""`argus research reproduce`: measure a published table of a paper, as far as this machine can.
 
 `argus research recipes` lists the tables. A recipe is one table with its numbers and the request
 that measures each cell here: TOML, a file for each paper. A cell has the keys of its column and of

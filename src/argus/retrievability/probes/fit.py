@@ -1,10 +1,10 @@
-"""`research probe fit`: train models that predict the RPS of an entity from its vector.
+"""`argus research probe fit`: train models that predict the RPS of an entity from its vector.
 
 RPS is the probability that a search finds the entity, and a probe is such a regression model (ARGUS
-§4). In: the folder of `research audit`. Several families and settings are fitted
+§4). In: the folder of `argus research audit`. Several families and settings are fitted
 (`argus.retrievability.probes.models`), one is chosen by the validation error, and reported once on
 entities that no fit has seen (docs/methods.md). Out: probe.json with weights, for
-`research probe predict` and `research diagnose`.
+`argus research probe predict` and `argus research diagnose`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""`research probe predict`: predict the RPS of entities from their vectors, before any indexing.
+"""`argus research probe predict`: estimate how findable each entity is, without building an index.
 
-Entities or documents and a fitted probe (a regression model) -> predicted.parquet. It needs no
-relations and no index. `argus.retrievability.probes.fit` trains the probe, and
-`argus.remedies.diagnosis` predicts for mentions in documents.
+Entities, or documents that each count as one -> embedded, or with their stored vectors -> a trained
+regression model (the probe; one ships) -> predicted.parquet: the RPS of each, or "abstained" where
+a vector is unlike those the probe was trained on. RPS (Retrieval Probability Score, 0 to 1) is the
+probability that a search for a related entity brings it into the top k. `probes.fit` trains probes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Search for each document by its own needs, in an index with and without them, or a retriever.
 
-The searching step of `research scenarios needs` (`argus.scenarios.needs.audit`). Needs are
+The searching step of `argus research scenarios needs` (`argus.scenarios.needs.audit`). Needs are
 questions that a profile lists for its document. In the index each need is held out (see
 `argus.scenarios.needs.ranks`). A retriever is asked as it is: scenarios are in its index or they
 are not, and a document beyond its list comes next after it.

@@ -1,4 +1,4 @@
-"""`research scenarios needs`: search for every document by the needs that its profile lists.
+"""`argus research scenarios needs`: search for every document by the needs that its profile lists.
 
 In: corpus and profiles, perhaps a retriever and judged questions. Out: need_audit.parquet, with the
 share of each document's needs that find it, with and without scenarios in the index, and a ranking

@@ -1,11 +1,9 @@
-"""Order documents by their risk of not being found: how deep they stand for their own needs.
+"""Order documents by how hard they are to find for the questions they should answer (their needs).
 
-The last step of `research scenarios needs`. A document's risk is its typical rank: the geometric
-mean of its ranks under its own needs, in an index of documents alone, or in a retriever's lists. It
-orders documents and is no probability. Judged questions, if there are any, tell how well the order
-predicts real misses: the AUC for pairs of question and relevant document. Chunks may be folded to
-their parent documents: one ranks by its best chunk, among documents. `read_source` reads all inputs
-of the command.
+For `argus research scenarios needs`. The profile of a document, written by a language model, lists
+its needs. `measure_risk`: ranks of a document for its needs, from `needs.asking` -> rows of
+need_risk, worst geometric mean first, and with judged questions the AUC for real misses.
+`document_rows` says of each document whether it was measured, and why not.
 """
 
 from __future__ import annotations
