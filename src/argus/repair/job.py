@@ -371,5 +371,5 @@ def section(folder: Path, repair: Mapping[str, Any]) -> Section:
         ])  # fmt: skip
     tables = {"repair_trials": table(dict.fromkeys(columns, "text"), rows)} if rows else {}
     return Section(
-        {}, tables, f"recommended {repair['recommended']}, judged by {repair['judged_by']}"
+        {}, tables, f"recommended: {repair['recommended']}, judged by {repair['judged_by']}"
     )

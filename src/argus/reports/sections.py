@@ -36,7 +36,7 @@ SECTIONS: dict[str, Home] = {
     "remedy": Home("Repair", "tune apply", "remedies.receipt"),
     "blend": Home("Blend", "tune apply blend", "remedies.blend"),
     "written": Home("Written", "tune apply write", "remedies.store_writing"),
-    "repair": Home("Chosen repair", "tune try", "repair.job"),
+    "repair": Home("What to change", "tune try", "repair.job"),
     "adapt": Home("Queries corrected", "tune apply adapt", "scenarios.adapt"),
     "scenarios": Home("Scenarios", "research scenarios write", "scenarios.profiles"),
     "needs": Home("Needs", "research scenarios needs", "scenarios.needs.audit"),
