@@ -3,6 +3,7 @@
 The statistics of `argus traffic judge` (`argus.traffic.judging`). `draw_sample`: counts of
 questions -> the questions to judge. `estimate_failures`: their grades -> failure rate, hits@k and
 nDCG@k over all asks, with 95% intervals. The lines and the report section of the command are here.
+Every ask of the log is equally likely to be drawn: risk plays no part in that.
 """
 
 from __future__ import annotations
