@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -119,7 +120,8 @@ def test_a_run_killed_at_any_step_ends_at_the_same_weights(
 def test_time_that_is_up_ends_it_and_more_time_goes_on(run, monkeypatch):
     clock = iter(range(10**6))
     with monkeypatch.context() as patch:
-        patch.setattr(loop.time, "monotonic", lambda: next(clock))  # a second goes by at each look
+        looks = SimpleNamespace(monotonic=lambda: next(clock))  # a second goes by at each look
+        patch.setattr(loop, "time", looks)  # its own: other threads keep theirs
         config = dataclasses.replace(CONFIG, max_minutes=3.5 / 60)
         short, trained = run(config)
         state = trained.progress
