@@ -109,6 +109,14 @@ def test_weights_of_another_hash_are_refused(read_once, monkeypatch, tmp_path):
     read_once.cache_clear()
 
 
+def test_what_a_file_runs_on_is_not_chosen(tiny):
+    file = str(tiny / "onnx" / "model.onnx")
+    for wrong in ({"precision": "float16"}, {"device": "cuda"}):
+        with pytest.raises(InputError, match="neither beside an ONNX file"):
+            load_encoder(EncoderConfig(model=file, **wrong))
+    assert not EncoderConfig(device="cuda").is_packaged and EncoderConfig(device="cpu").is_packaged
+
+
 def test_int8_is_of_the_default_alone(tiny):
     with pytest.raises(InputError, match="all-MiniLM-L6-v2, which comes in int8"):
         load_encoder(EncoderConfig(model=str(tiny), precision="int8"))

@@ -51,8 +51,12 @@ BATCH = 4096
 MAX_CONTROLLING = 16  # controlling documents of one superseded document
 MAX_LINKS = 20  # links of a chain that are named, from the superseded document on
 
-# Superseded document, one that controls it, and the chain from the one to the other.
-Pairs = Sequence[tuple[str, str, tuple[Link, ...]]]
+MANY = 100  # superseders of one document, from which on its chains are walked by themselves
+
+# A document in force that controls one: links of the chain to it, its id, and the first links.
+End = tuple[int, str, tuple[Link, ...]]
+# Superseded document, and one that controls it.
+Pairs = Sequence[tuple[str, End]]
 # Of pairs by number: rank (None beyond the end of a list), N+ and divergence (None of a retriever)
 # for those that asked, and state and reason for those that could not ask.
 Found = tuple[dict[int, tuple[int | None, int | None, float | None]], dict[int, tuple[State, str]]]
@@ -66,10 +70,29 @@ def supersessions(authority: Authority) -> Pairs:
     superseded document, and never as many as pairs of a scope. Raises ArgusError when nothing is
     superseded.
     """
-    pairs: list[tuple[str, str, tuple[Link, ...]]] = []
-    for id_ in filter(authority.in_force, sorted(authority.records)):
-        chains = authority.controlling_chains([id_]).items()
-        pairs += [(id_, end, chain) for end, chain in islice(chains, MAX_CONTROLLING) if chain]
+    ids = list(filter(authority.in_force, sorted(authority.records)))
+    ends: dict[str, list[End]] = {}  # chains share theirs: each record is looked at once
+    above: dict[str, dict[str, Link]] = {}
+    todo = list(ids)
+    while todo:
+        one = todo[-1]
+        if one not in ends and one not in above:
+            links = list(islice(authority.ahead(one), MANY))
+            above[one] = {link.superseder: link for link in reversed(links)}
+            if len(links) == MANY:  # of a crowded scope, most of which a walk skips
+                chains = islice(authority.controlling_chains([one]).items(), MAX_CONTROLLING)
+                ends[one] = [(len(chain), end, chain[:MAX_LINKS]) for end, chain in chains]
+        if one in ends:
+            above.pop(todo.pop(), None)
+        elif missing := [newer for newer in above[one] if newer not in ends]:
+            todo += missing
+        else:
+            nearest: dict[str, End] = {}
+            ways = [(end, link) for newer, link in above[one].items() for end in ends[newer]]
+            for (hops, end, chain), link in sorted(ways, key=lambda way: way[0][0]):
+                nearest.setdefault(end, (hops + 1, end, (link, *chain[: MAX_LINKS - 1])))
+            ends[one] = list(nearest.values())[:MAX_CONTROLLING] or [(0, one, ())]
+    pairs = [(id_, end) for id_ in ids for end in ends[id_] if end[0]]
     require_some(len(pairs), "record is superseded", "Look at what the rules found.")
     return pairs
 
@@ -192,7 +215,7 @@ def audit_authority(
         require_records([id_ for scores in answers.run.values() for id_ in scores], authority, name)
         for proxy in PROXIES:
             found, why_not = proxies.setdefault(proxy, ({}, {}))
-            for i, (id_, controlling, _) in enumerate(pairs):
+            for i, (id_, (_, controlling, _)) in enumerate(pairs):
                 query = f"{proxy} of {id_}"
                 if query in answers.run:
                     ids = list(in_force(answers.run[query], authority))
@@ -241,7 +264,7 @@ def audit_opened(
             answered = [id_ for id_, ok in zip(names, asking.ok, strict=True) if ok]
             rows = {id_: row for row, id_ in enumerate(answered)}
             found, why_not = proxies.setdefault(proxy, ({}, {}))
-            for i, (id_, controlling, _) in enumerate(pairs):
+            for i, (id_, (_, controlling, _)) in enumerate(pairs):
                 if id_ in failed:
                     why_not[i] = State.FAILED, failed[id_]
                 elif id_ not in rows:
@@ -252,7 +275,7 @@ def audit_opened(
                 ranks = rank_targets(
                     asking.vectors[[rows[pairs[i][0]] for i in able]],
                     embedded.vectors,
-                    np.array([corpus_rows[pairs[i][1]] for i in able], np.int64),
+                    np.array([corpus_rows[pairs[i][1][1]] for i in able], np.int64),
                 )
                 values = zip(*(array.tolist() for array in ranks), strict=True)
                 found |= zip(able, values, strict=True)
@@ -261,7 +284,7 @@ def audit_opened(
 
 def _proxy_texts(pairs: Pairs, authority: Authority, proxy: str) -> dict[str, str]:
     """Return the title or text of every superseded document that has one, by id."""
-    texts = {id_: getattr(authority.records[id_], proxy) for id_, _, _ in pairs}
+    texts = {id_: getattr(authority.records[id_], proxy) for id_, _ in pairs}
     return {id_: text for id_, text in texts.items() if text.strip()}
 
 
@@ -277,7 +300,7 @@ def _write(
 ) -> AuthorityAuditResult:
     """Write table, summary, manifest and report."""
     rows: list[dict[str, Any]] = []
-    for i, (id_, controlling, chain) in enumerate(pairs):
+    for i, (id_, (hops, controlling, chain)) in enumerate(pairs):
         older, newer = (opened.authority.records[one] for one in (id_, controlling))
         why = [why_not[i] for _, why_not in proxies.values() if i in why_not]
         failed = any(state is State.FAILED for state, _ in why)
@@ -285,8 +308,8 @@ def _write(
         row: dict[str, Any] = {
             "superseded": older.id, "controlling": newer.id,
             "superseded_title": older.title, "controlling_title": newer.title,
-            "types": f"{older.type} → {newer.type}", "rule": chain[0].rule, "hops": len(chain),
-            "chain": describe(chain[:MAX_LINKS]),
+            "types": f"{older.type} → {newer.type}", "rule": chain[0].rule, "hops": hops,
+            "chain": describe(chain),
             "state": str(State.MEASURED if len(why) < len(proxies) else state),
             "reason": "; ".join(dict.fromkeys(reason for _, reason in why)),
         }  # fmt: skip
@@ -303,7 +326,7 @@ def _write(
         "k": k,
         "documents": {
             "total": len(opened.authority),
-            "superseded": len({id_ for id_, _, _ in pairs}),
+            "superseded": len({id_ for id_, _ in pairs}),
             "pairs": len(pairs),
             "measured": states[State.MEASURED],
             "failed": states[State.FAILED],
@@ -327,24 +350,23 @@ _TEXTS = (
     "superseded", "controlling", "superseded_title", "controlling_title", "types", "rule", "chain",
     "state", "reason",
 )  # fmt: skip
+# One row per superseded document and document that controls it.
+#
+# superseded, controlling: id of the document.
+# superseded_title, controlling_title: its title. Empty without one.
+# types: their types, older → newer.
+# hops: supersessions from one to the other.
+# chain: these, in words. Of more than 20 the first.
+# state: measured where one of the two proxies could ask.
+# title_rank, text_rank: rank of the controlling one, asked with this. Null beyond a list's end.
+# title_n_plus, text_n_plus: documents that score strictly above it (N+).
+# title_divergence, text_divergence: best score less its score, at least 0.
+# title_reachable, text_reachable: whether it is in the top k.
 _SCHEMA = pa.schema(
     dict.fromkeys(_TEXTS, pa.string())
     | {"hops": pa.int64()}
     | {f"{proxy}_{name}": kind for proxy in PROXIES for name, kind in _OF_PROXY.items()}
 )
-"""One row per superseded document and document that controls it.
-
-superseded, controlling: id of the document.
-superseded_title, controlling_title: its title. Empty without one.
-types: their types, older → newer.
-hops: supersessions from one to the other.
-chain: these, in words. Of more than 20 the first.
-state: measured where one of the two proxies could ask.
-title_rank, text_rank: rank of the controlling one, asked with this. Null beyond a list's end.
-title_n_plus, text_n_plus: documents that score strictly above it (N+).
-title_divergence, text_divergence: best score less its score, at least 0.
-title_reachable, text_reachable: whether it is in the top k.
-"""
 
 
 def _summarise(rows: Sequence[Mapping[str, Any]], proxy: str, k: int) -> dict[str, Any]:

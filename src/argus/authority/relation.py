@@ -137,6 +137,10 @@ class Authority:
         if self.at.in_force(id_):
             yield from self._links(id_, covered)
 
+    def ahead(self, id_: str) -> Iterator[Link]:
+        """Yield the superseders of a record that may be active, or lead the furthest."""
+        return self._links(id_, {}, skips=True)
+
     def _links(
         self,
         id_: str,

@@ -66,8 +66,9 @@ class EncoderConfig:
 
     @property
     def is_packaged(self) -> bool:
-        """True if its weights come with Argus, and it needs no torch."""
-        return self.is_default and self.precision in (None, "int8")
+        """True if its weights come with Argus, and it needs no torch. On a GPU it does."""
+        is_int8 = self.precision in (None, "int8") and self.device in (None, "cpu")
+        return self.is_default and is_int8
 
     @property
     def is_endpoint(self) -> bool:

@@ -116,9 +116,10 @@ def open_onnx(config: EncoderConfig) -> OnnxEncoder:
         own: dict[str, Any] = {"max_tokens": 256, "precision": "int8"}
         prompts: dict[str, Any] = {}
     else:
-        if config.precision is not None:
-            got, expected = repr(config.precision), "none beside an ONNX file, which has its own"
-            raise InputError(got, expected=expected, fix="Leave it out.", where="--precision")
+        if config.precision or config.device not in (None, "cpu"):
+            got, fix = "a precision or a device", "Leave both out."
+            expected = "neither beside an ONNX file, which runs on the processor as it is"
+            raise InputError(got, expected=expected, fix=fix, where="--precision, --device")
         file = _onnx_file(config)
 
         def beside(name: str) -> Path:
@@ -142,7 +143,7 @@ def open_onnx(config: EncoderConfig) -> OnnxEncoder:
         }
         prompts = setting("config_sentence_transformers.json", "prompts", {})
     given = resolve_prompts(prompts, query=config.query_prompt, document=config.document_prompt)
-    return OnnxEncoder(file, tokenizer, source=source, prompts=given, device=config.device, **own)
+    return OnnxEncoder(file, tokenizer, source=source, prompts=given, **own)
 
 
 def _onnx_file(config: EncoderConfig) -> Path:

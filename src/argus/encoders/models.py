@@ -235,7 +235,7 @@ class OnnxEncoder(DenseEncoder):
 
     def __init__(
         self, file: Path, tokenizer: Any, *, source: str, prompts: Prompts, max_tokens: int,
-        pooling: str = "mean", precision: str = "file", device: str | None = None,
+        pooling: str = "mean", precision: str = "file",
     ) -> None:  # fmt: skip
         import onnxruntime
         from tokenizers import Tokenizer
@@ -249,9 +249,8 @@ class OnnxEncoder(DenseEncoder):
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         usual = ["CPUExecutionProvider"]
-        providers = ["CUDAExecutionProvider", *usual] if str(device).startswith("cuda") else usual
         try:
-            self._session = onnxruntime.InferenceSession(file, options, providers=providers)
+            self._session = onnxruntime.InferenceSession(file, options, providers=usual)
         except Exception as error:  # the library has no class of its own for them
             reason = next(iter(str(error).splitlines()), "")[:200]
             got = f"{file.name} could not be loaded: {reason}"

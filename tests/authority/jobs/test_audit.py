@@ -1,8 +1,13 @@
+import itertools
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
+from argus.authority import audit
 from argus.authority.audit import audit_authority
-from argus.errors import EncodingError
+from argus.errors import ArgusError, EncodingError
+from tests.support.authorities import relations
 from tests.support.superseding import ROWS, story_source, write_story
 
 
@@ -51,3 +56,34 @@ def test_a_proxy_that_cannot_be_embedded_is_failed(story, tmp_path, minilm):
     assert failed["superseded"] == "flaw-1" and failed["text_rank"] is None
     assert "refused" in failed["reason"]
     assert result.summary["proxies"]["text"]["documents"] == 2
+
+
+@pytest.mark.parametrize("many", [1, 2, 100])
+@settings(deadline=None)
+@given(relation=relations())
+def test_pairs_are_the_ends_of_all_chains_by_the_shortest(many, relation):
+    authority, above = relation.authority, relation.above()
+    direct = {
+        older.id: {newer.id for newer in relation.records if relation.supersedes(older, newer)}
+        for older in relation.records
+    }
+    expected = {}
+    for id_ in relation.ids:
+        reached, front = {id_: 0}, [id_]
+        for one in front:
+            new = sorted(direct[one] - reached.keys())
+            reached |= dict.fromkeys(new, reached[one] + 1)
+            front += new
+        assert reached.keys() == {id_} | above[id_]
+        expected |= {(id_, end): n for end, n in reached.items() if n and not above[end]}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(audit, "MANY", many)
+        if not expected:
+            with pytest.raises(ArgusError):
+                audit.supersessions(authority)
+            return
+        pairs = audit.supersessions(authority)
+    assert {(id_, end): hops for id_, (hops, end, _) in pairs} == expected
+    for id_, (hops, end, chain) in pairs:
+        assert len(chain) == hops and (chain[0].superseded, chain[-1].superseder) == (id_, end)
+        assert all(a.superseder == b.superseded for a, b in itertools.pairwise(chain))

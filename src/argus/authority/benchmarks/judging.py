@@ -370,6 +370,26 @@ Results = Mapping[tuple[str, str], Sequence[Scored]]
 
 
 _FLAGS = ("anchor_found", "event_anchor", "event_chain", "event_frontier")
+# One row per system and question. Null where a question failed or it does not apply.
+#
+# hop: type of hop, where questions have one.
+# tca: whether controlling documents answer it (TCA).
+# tca_by: how that is judged: answers, or theorem 4.
+# answer_correct: whether the derived answer is the gold one.
+# no_ignored_superseder: whether every superseded document comes with a superseder.
+# controlling_hit: whether a gold document is in the list.
+# controlling_hit_equivalent: the same, or one that says the same to the letter.
+# provenance_recall: share of the gold chain in the list.
+# recall: share of the gold documents in the list.
+# anchor_found: whether the list has a gold anchor.
+# event_anchor: E1: the first stage has a gold anchor.
+# event_chain: E2: and its closure has the gold documents.
+# event_frontier: E3: and TCA is 1.
+# answer: answer that is derived from the list.
+# gold_answer: answer of the benchmark.
+# served: ids of the list, parted by "; ".
+# gold: ids of the gold documents, likewise.
+# anchor: ids of the gold anchors, likewise.
 _SCHEMA = pa.schema(
     dict.fromkeys(("system", "question_id", "question", "hop", "state", "reason"), pa.string())
     | {"tca": pa.bool_(), "tca_by": pa.string()}
@@ -378,27 +398,6 @@ _SCHEMA = pa.schema(
     | dict.fromkeys(_FLAGS, pa.bool_())
     | dict.fromkeys(("answer", "gold_answer", "served", "gold", "anchor"), pa.string())
 )
-"""One row per system and question. Null where a question failed or it does not apply.
-
-hop: type of hop, where questions have one.
-tca: whether controlling documents answer it (TCA).
-tca_by: how that is judged: answers, or theorem 4.
-answer_correct: whether the derived answer is the gold one.
-no_ignored_superseder: whether every superseded document comes with a superseder.
-controlling_hit: whether a gold document is in the list.
-controlling_hit_equivalent: the same, or one that says the same to the letter.
-provenance_recall: share of the gold chain in the list.
-recall: share of the gold documents in the list.
-anchor_found: whether the list has a gold anchor.
-event_anchor: E1: the first stage has a gold anchor.
-event_chain: E2: and its closure has the gold documents.
-event_frontier: E3: and TCA is 1.
-answer: answer that is derived from the list.
-gold_answer: answer of the benchmark.
-served: ids of the list, parted by "; ".
-gold: ids of the gold documents, likewise.
-anchor: ids of the gold anchors, likewise.
-"""
 
 
 def question_table(results: Results) -> pa.Table:
