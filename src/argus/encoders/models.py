@@ -246,9 +246,8 @@ class OnnxEncoder(DenseEncoder):
         tokenizer.no_truncation()
         self._whole, self._cut = tokenizer, Tokenizer.from_str(tokenizer.to_str())
         self._cut.enable_truncation(max_tokens)
-        options = onnxruntime.SessionOptions()
+        options, usual = onnxruntime.SessionOptions(), ["CPUExecutionProvider"]
         options.intra_op_num_threads = 1
-        usual = ["CPUExecutionProvider"]
         try:
             self._session = onnxruntime.InferenceSession(file, options, providers=usual)
         except Exception as error:  # the library has no class of its own for them
