@@ -110,7 +110,7 @@ def test_a_trial_leaves_the_index_and_judged_questions_choose_as_it_said(built, 
     kept = repair_index(built, **options)
     summary = kept.summary
     assert summary["kept"] == tried.summary["kept"]
-    candidates = {trial["candidate"] for trial in summary["trials"]}
+    candidates = {trial["arm"] for trial in summary["arms"]}
     assert candidates == {"scenarios", "blend", "scenarios + blend"}
     assert "no knowledge base" in summary["missing"]["expand"]
     assert summary["questions"] == 8 and len(summary["chosen_by_fold"]) == 5

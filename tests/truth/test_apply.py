@@ -57,14 +57,14 @@ def test_a_candidate_is_added_with_the_figures_of_its_trial(index, judged):
     page = Client(create_app(open_workplace([index]))).get("/page/-/repairs").text
     assert "&#34;apply&#34;: &#34;blend&#34;" in page
     assert "trying" not in add(index, "blend")
-    assert summary(index)["trials"] == tried["trials"] and summary(index)["kept"] == "blend"
+    assert summary(index)["arms"] == tried["arms"] and summary(index)["kept"] == "blend"
     (remedy,) = list_remedies(index)
     assert summary(index)["remedies"] == [remedy["id"]]
     (receipt,) = read_receipts(index, [])
-    assert receipt["difference"] == tried["trials"][0]["ndcg10"]
-    assert receipt["changes"]["improved"] == tried["trials"][0]["ndcg10"]["improved"]
+    assert receipt["difference"] == tried["arms"][0]["ndcg10"]
+    assert receipt["changes"]["improved"] == tried["arms"][0]["ndcg10"]["improved"]
     with pytest.raises(InputError, match="other remedies"):
         add(index, "blend")
     assert run("tune", "try", "--index", index, *judged, "--only-try").exit_code == 0
     (receipt,) = read_receipts(index, [])
-    assert receipt["difference"] == tried["trials"][0]["ndcg10"]
+    assert receipt["difference"] == tried["arms"][0]["ndcg10"]

@@ -73,7 +73,7 @@ def test_a_rival_is_the_plain_fusion_of_the_vectors_with_bm25(index, repaired, m
 
 def test_what_runs_stays_where_the_default_gains_nothing(repaired):
     output, summary = repaired
-    (trial,) = summary["trials"]
+    (trial,) = summary["arms"]
     assert summary["kept"] == "nothing" and trial["ndcg10"]["low"] < 0 < trial["ndcg10"]["high"]
     assert "recommended: what runs; no arm is better by more than chance" in output
     assert trial["verdict"] in output

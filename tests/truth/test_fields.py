@@ -197,7 +197,7 @@ def test_repair_counts_by_document(index):
     judged = (*JUDGED, "--corpus", "chunks.jsonl", *FIELDS)
     ran("tune", "try", "--index", index, *judged, "--only-try", "--out", index / "tried")
     ran("evaluate", "--index", index, *judged, "--out", index / "judged")
-    (trial,) = summary(index / "tried", "repair")["trials"]
+    (trial,) = summary(index / "tried", "repair")["arms"]
     by_document = means(index / "judged")["nDCG@10"]
     assert trial["ndcg10"]["mean_before"] == pytest.approx(by_document) and by_document > 0.5
     arms = {arm["arm"]: arm["ndcg10"] for arm in summary(index / "tried", "repair")["arms"]}

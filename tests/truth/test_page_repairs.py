@@ -60,7 +60,7 @@ def test_a_gain_says_how_many_relevant_documents_have_the_remedy_and_who_chose_i
     options = {"queries": QUESTIONS, "qrels": QRELS, "encoder": minilm}
     result = repair_index(index, **options, profiles=profiles(OWN))
     assert result.summary["kept"].startswith("scenarios")
-    trial = next(t for t in result.summary["trials"] if t["candidate"] == "scenarios")
+    trial = next(t for t in result.summary["arms"] if t["arm"] == "scenarios")
     assert trial["coverage"] == {
         "documents": 30, "with_remedy": 10, "relevant": 10, "relevant_with_remedy": 10
     }  # fmt: skip

@@ -17,8 +17,9 @@ import numpy.typing as npt
 from argus.data.types import FloatArray, View
 from argus.evaluation.judged import ParentFold
 from argus.explanation.evidence import QUERY, Place, ScoredView, Standing, bm25_place, place_in
+from argus.indexes.blend import FUSION
 from argus.indexes.fold import ORIGINAL, exact, pair_products
-from argus.indexes.fusion import FUSION, fuse_with_bm25
+from argus.indexes.fusion import fuse_with_bm25
 from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever
 from argus.indexes.snapshot import Snapshot, rows_to_views
 

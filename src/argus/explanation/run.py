@@ -61,8 +61,9 @@ from argus.explanation.evidence import (
     quoted,
 )
 from argus.explanation.stored import judge_window
+from argus.indexes.blend import FUSION
 from argus.indexes.exact import Scoring, scoring_of
-from argus.indexes.fusion import FUSION, fuse_with_bm25
+from argus.indexes.fusion import fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex, check_query, words
 from argus.indexes.retriever import FUSED_DEPTH
 from argus.indexes.snapshot import check_k

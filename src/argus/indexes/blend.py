@@ -7,21 +7,26 @@ For a query q, a `Blend` scores document d
     v(q, d) = λ·s(q, d) + (1 - λ)·max(s(q, d), best sentence).
 
 s is the best cosine of its other views. Scenarios are weighed against v (SPIKE eq. 3).
-`argus.indexes.fold` computes the scores, and `argus.indexes.fusion` mixes BM25 in by weighted
-min-max.
+`argus.indexes.fold` computes the scores, and `argus.indexes.fusion` mixes BM25 in. A fixed fusion
+of the vectors alone and BM25 (min-max 0.3, RRF, DBSF) is a `Blend` as well.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 from argus.errors import InputError
-from argus.settings import Doc, Ge, Le, Lt, Option, check_settings
+from argus.settings import Doc, Ge, Le, Option, check_settings
 
-# Kind of the views that a blend mixes in. Without a blend they are not searched.
-SENTENCE = "sentence"
+# Kinds of the views that a blend mixes in. Without a blend they are not searched. Further texts of
+# a document (summaries) count in BM25, too; its own sentences are there already.
+SENTENCE, TEXT = "sentence", "text"
 BLEND = "blend"
+# Ways to fuse the ranking of the vectors with that of BM25 (`argus.indexes.fusion`).
+Fusion = Literal["min-max", "rrf", "rrf-2", "dbsf"]
+FUSIONS: tuple[Fusion, ...] = get_args(Fusion)
+FUSION: Fusion = "min-max"
 # λ, the weight of the document's own score (SPIKE §4.1).
 RELEVANCE_WEIGHT = 0.7
 # λ at which scenarios count for nothing.
@@ -60,10 +65,14 @@ class Blend:
         weight: What a document's own vector counts against its best sentence; 1: no sentences.
         bm25: What BM25 counts against the vectors, both scaled to 0..1: half of it to twice it, by
             how much of the question the best document covers; 0: nothing.
+        fusion: How the two rankings are joined; only min-max weighs BM25.
+        by_question: Whether the weight of BM25 follows the question.
     """
 
     weight: Annotated[float, Ge(0), Le(1), Option(("--lambda",))] = 0.7
-    bm25: Annotated[float, Ge(0), Lt(1)] = 0.2
+    bm25: Annotated[float, Ge(0), Le(1)] = 0.2
+    fusion: Fusion = FUSION
+    by_question: bool = True
 
     def __post_init__(self) -> None:
         check_settings(self)

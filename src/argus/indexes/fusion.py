@@ -10,18 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Literal, get_args
 
 import numpy as np
 
 from argus.data.runs import ranking
 from argus.data.types import Run
 from argus.errors import InputError
+from argus.indexes.blend import FUSION, FUSIONS, Fusion
 from argus.indexes.snapshot import check_k
 
-Fusion = Literal["min-max", "rrf", "rrf-2", "dbsf"]
-FUSIONS: tuple[Fusion, ...] = get_args(Fusion)
-FUSION: Fusion = "min-max"
 # Weight of BM25 against the vectors under `min-max`.
 BM25_WEIGHT = 0.2
 # Dependence of the weight of BM25 on the question (see `question_weights`).

@@ -23,12 +23,17 @@ from argus.encoders.embed import on_engine
 from argus.encoders.load import check_named
 from argus.engine import Engine
 from argus.errors import InputError
-from argus.indexes.blend import DENSE, RELEVANCE_WEIGHT, SENTENCE, check_weight
+from argus.indexes.blend import (
+    DENSE,
+    RELEVANCE_WEIGHT,
+    SENTENCE,
+    TEXT,
+    Fusion,
+    check_weight,
+)
 from argus.indexes.fold import SCENARIO, TopDocuments
 from argus.indexes.fusion import (
     BM25_WEIGHT,
-    FUSION,
-    Fusion,
     check_fusion,
     fuse_with_bm25,
     question_weights,
@@ -112,7 +117,7 @@ class IndexRetriever:
         if self._hybrid is not None:
             return None if self._hybrid == DENSE else check_fusion(self._hybrid)
         blend = self.recipe.blend
-        return FUSION if blend is not None and blend.bm25 else None
+        return blend.fusion if blend is not None and blend.bm25 else None
 
     @property
     def name(self) -> str:
@@ -148,6 +153,8 @@ class IndexRetriever:
         """Return the weight of BM25 for each query, by its results (`question_weights`)."""
         blend = self.recipe.blend
         bm25 = blend.bm25 if blend is not None and blend.bm25 else BM25_WEIGHT
+        if blend is not None and not blend.by_question:
+            return dict.fromkeys(query_ids, bm25)
         return question_weights(bm25, query_ids, words.coverage)
 
     def nearest(self, vectors: FloatArray, k: int) -> TopDocuments:
@@ -162,7 +169,9 @@ class IndexRetriever:
         """
         key = (self.index.made, self.index.version)
         if self._lexical is None or self._lexical[0] != key:
-            words = words_of(self.index, self.as_of, (SCENARIO, SENTENCE), STEMMED)
+            blend = self.recipe.blend
+            unread = () if blend is not None and blend.sentences else (TEXT,)
+            words = words_of(self.index, self.as_of, (SCENARIO, SENTENCE, *unread), STEMMED)
             self._lexical = (key, words)
         return self._lexical[1]
 

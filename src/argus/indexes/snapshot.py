@@ -18,7 +18,7 @@ import numpy as np
 from argus.data.documents import is_count, listed
 from argus.data.types import FloatArray, IntArray, View
 from argus.errors import InputError
-from argus.indexes.blend import RELEVANCE_WEIGHT, SENTENCE, Blend, check_weight
+from argus.indexes.blend import RELEVANCE_WEIGHT, SENTENCE, TEXT, Blend, check_weight
 from argus.indexes.exact import reach_of
 from argus.indexes.fold import (
     SCENARIO,
@@ -96,13 +96,15 @@ class Snapshot:
 
     @cached_property
     def sentence_rows(self) -> BoolArray | None:
-        """Mask of the views that are sentences, shape (n_views,), or None without any."""
-        return self._rows_of_kind(SENTENCE)
+        """Mask of sentences and further texts, shape (n_views,), or None without any."""
+        return self._rows_of_kind(SENTENCE, TEXT)
 
-    def _rows_of_kind(self, kind: str) -> BoolArray | None:
+    def _rows_of_kind(self, *kinds: str) -> BoolArray | None:
+        import pyarrow as pa
         import pyarrow.compute as pc
 
-        rows: BoolArray = pc.equal(self.columns["kind"], kind).to_numpy(zero_copy_only=False)
+        found = pc.is_in(self.columns["kind"], value_set=pa.array(kinds))
+        rows: BoolArray = found.to_numpy(zero_copy_only=False)
         return rows if rows.any() else None
 
     @cached_property

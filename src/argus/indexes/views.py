@@ -36,7 +36,15 @@ from argus.data.writing import check_plain, check_plain_folder, remove_leftovers
 from argus.encoders.protocol import usable
 from argus.errors import ArgusError, InputError, NothingMeasured
 from argus.extras import naming_extras
-from argus.indexes.blend import RELEVANCE_WEIGHT, REMEDIES, SENTENCE, Blend, Recipe, check_weight
+from argus.indexes.blend import (
+    RELEVANCE_WEIGHT,
+    REMEDIES,
+    SENTENCE,
+    TEXT,
+    Blend,
+    Recipe,
+    check_weight,
+)
 from argus.indexes.fold import ORIGINAL, TopDocuments
 from argus.indexes.header import FILE, IndexHeader, read_header, write_header
 from argus.indexes.recipe import ActiveRecipe
@@ -237,7 +245,8 @@ class ViewIndex:
         """Read the views that are searched, sentences among them only under a blend."""
         import pyarrow.compute as pc
 
-        recipe, condition = self.recipe(as_of), f"(kind != {quoted([SENTENCE])}"
+        recipe = self.recipe(as_of)
+        condition = f"(kind NOT IN ({quoted([SENTENCE, TEXT])})"
         if recipe.sentences_of:
             condition += f" OR remedy IN ({quoted(recipe.sentences_of)})"
         state = self.condition(as_of)

@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from argus.errors import InputError
-from argus.settings import Ge, Seed, check_settings
-
-MEASURE, GUARD = "nDCG@10", "R@10"  # decides, and is shown beside it
-FIRST = "RR@10"  # one over the rank of the first relevant document, shown to people
+from argus.settings import Ge, Gt, Seed, check_settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,13 +17,17 @@ class RepairConfig:
         folds: Parts of the questions; what is chosen on the others is measured on each.
         max_needs: Most held-out needs that are asked, where no questions are judged.
         sample: Documents whose needs a language model writes, drawn at random.
+        rerank_depth: First results that a reranker orders.
+        arm_seconds: Seconds that a reranker may take for all questions.
         only_try: Measure on the copy and say what would be kept: add nothing.
-        apply: Candidate of the last trial to add as it was measured: try nothing again.
+        apply: Arm of the last trial to add as it was measured: try nothing again.
     """
 
     folds: Annotated[int, Ge(2)] = 5
     max_needs: Annotated[int, Ge(1)] = 500
     sample: Annotated[int, Ge(2)] = 500
+    rerank_depth: Annotated[int, Ge(1)] = 30
+    arm_seconds: Annotated[float, Gt(0)] = 600.0
     seed: Seed = 0
     only_try: bool = False
     apply: str | None = None

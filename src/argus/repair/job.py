@@ -1,9 +1,8 @@
-"""`argus tune try`: try the remedies there are, keep the one that is proven to help.
+"""`argus tune try`: set ways to search beside the one that runs, and recommend one.
 
-Index and judged questions (or information needs that are held out) -> a table of trials, and the
-best remedy added to the index if its gain is beyond chance and does no harm. With nothing to judge
-by, the default remedy `blend` is added. `argus.repair.trials` tries the remedies on a copy of the
-index and chooses.
+Index and judged questions (or information needs that are held out) -> a verdict on each arm, with
+its cost, and the recommended one added to the index if it can be. With nothing to judge by, the
+default `blend` is added. `argus.repair.trials` tries the arms, and `argus.tuning` decides.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from argus.corpora.opening import Origin
 from argus.data.folders import SUMMARY, ArtifactFolder
 from argus.data.reading import WRITTEN, reading
 from argus.data.tables import read_table
-from argus.data.types import Document, Query, Run
+from argus.data.types import Document, Query
 from argus.data.writing import one_writer
 from argus.devices import Device
 from argus.encoders import Encoder
@@ -53,7 +52,18 @@ from argus.scenarios.files import read_profiles
 from argus.scenarios.profile import Profiled
 from argus.scenarios.profiles import profile_documents
 from argus.settings import INDEX, OUTPUT, Option, Options
-from argus.tuning.arms import fusions_words, parts_words, recommendation_words
+from argus.tuning.arms import (
+    DEPTH,
+    Tried,
+    arm_lines,
+    cost_words,
+    harmed_questions,
+    judging_words,
+    parts_words,
+    recommendation_words,
+)
+from argus.tuning.choose import BLEND
+from argus.tuning.others import Named
 from argus.verdict.verdict import BLEND_MEASURED
 
 JOB = "repair"
@@ -70,19 +80,25 @@ class ChosenRepair(Result):
 
     judged_by: judged questions, held-out needs, or nothing.
     questions: questions that candidates were tried on.
-    trials: remedies that were tried, best first, empty if nothing judged. Each has its candidate,
-        the verdict on it against what runs, whether it passes (is better) or harms (is worse), the
-        further questions needed to tell (None if these do), the coverage of documents, and ndcg10
-        and recall10 against what runs. The intervals of ndcg10 hold for all arms at once.
-    arms: the vectors alone, BM25 alone and their fusions, likewise.
-    recommended: remedy or arm to take, or what runs.
+    arms: ways to search that were tried, best first, empty if nothing judged. Each has its name
+        (arm), the verdict on it against what runs, whether it passes (is better) or harms (is
+        worse), the further questions needed to tell (None if these do), ndcg10 and recall10 against
+        what runs, hits10 (share of questions with a relevant one among ten), unjudged10 (mean share
+        of its first ten without a judgement), what it costs (ms of a question at the median and the
+        95th percentile, records and bytes added, and a note), whether it applies (can be added to
+        the index), and the coverage of documents by a remedy. The intervals of ndcg10 hold for all
+        arms at once.
+    hits10, unjudged10, mine_cost: the same of what runs.
+    judged_only_mine: whether every judged document is among the first ten of what runs.
+    best_fusion: fixed fusion of the highest mean. Each arm has its difference to it (over_fusion).
+    recommended: arm to take, or what runs.
     mine: name of the retriever of the user. None is the index as it is.
-    failed: candidates that could not be tried, and why.
-    missing: candidates whose input was not given, and the input.
+    failed: arms that could not be tried, and why.
+    missing: arms whose input was not given, and the input.
     questions_failed: questions that the retriever of the user could not answer, left out.
     cross_validated: chosen on other folds and measured on each. None without a trial.
     chosen_by_fold: arm that each fold's others choose.
-    kept: remedy that was kept, or nothing.
+    kept: arm that was added to the index, or nothing.
     remedies: ids of the remedies that were added to the index.
     in_index: ids of the remedies that were in the index when candidates were tried.
     only_try: whether nothing was to be added.
@@ -107,7 +123,7 @@ def repair_index(
     profiles: Path | str | Mapping[str, Profiled] | None = None,
     chunks: ChunkedCorpus | None = None,
     reference: Annotated[ReferenceConfig | None, Options(ReferenceConfig, optional=True)] = None,
-    own: Sequence[str] = (),
+    arm: Sequence[str] = (),
     retriever: NamedRetriever = None,
     model: NamedModel = None,
     config: RepairConfig | None = None,
@@ -117,25 +133,28 @@ def repair_index(
 ) -> ChosenRepair:
     """Tell what to change in a retriever, and what it is worth; add what is recommended.
 
-    Beside what runs stand its parts (vectors, BM25), their fusions, and remedies on a copy of the
-    index. Judged questions judge, cross-validated: none both chooses and tells. Without them,
-    information needs that are held out do: of --profiles, or written by --model for a sample of
-    the documents. The blend is the default: it stands until another arm beats it by two standard
-    errors, and what runs stays where the arm so found is not better. Without anything to judge by
-    the blend is added, and said to be the default.
+    Beside what runs stand its parts (vectors, BM25), their fusions, the blend, and what you name.
+    Judged questions judge, cross-validated: none both chooses and tells. Without them, information
+    needs that are held out do: of --profiles, or written by --model for a sample of the documents.
+    The blend is the default: it stands until another arm beats it by two standard errors, and what
+    runs stays where the arm so found is not better. Without anything to judge by the blend is
+    added, and said to be the default.
 
-    Candidates are the blend, and with their inputs scenarios, a correction of queries, expansions
-    and remedies of `own` (see `argus.remedies.own`), alone and together. With `config.only_try` the
-    index is left as it is, and `config.apply` then adds a candidate without another trial. chunks:
-    the corpus of the index, and the field in which its chunks name their document. Then documents
-    count. Raises InputError for bad input, LanguageModelError if the model cannot be used.
+    Named arms: `texts:FILE`, further texts of documents, such as summaries (a file of ids and
+    texts, or FILE.py:NAME, see `argus.remedies.texts`); `encoder:NAME`; `rerank:NAME`, a
+    CrossEncoder, FILE.py:NAME or an endpoint, over the first results of what runs and of the
+    default; any other is a retriever. With their inputs scenarios, a correction of queries and
+    expansions are tried, too. With `config.only_try` the index is left as it is, and `config.apply`
+    then adds an arm without another trial. chunks: the corpus of the index, and the field in which
+    its chunks name their document. Then documents count. Raises InputError for bad input,
+    LanguageModelError if the model cannot be used.
 
     Args:
         index: Folder from argus index build.
         queries: Judged queries.
         retriever: What runs, if not the index: FILE.py:NAME, a store or a service.
         profiles: Profiles of documents (argus research scenarios write), whose needs are used.
-        own: Your own remedy: FILE.py:NAME; repeatable.
+        arm: Try this, too: texts:FILE, encoder:NAME, rerank:NAME, or a retriever; repeatable.
         out: Folder for the receipt; default: in the index.
     """
     config, chunks = config or RepairConfig(), chunks or ChunkedCorpus()
@@ -177,28 +196,27 @@ def repair_index(
                 expected="profiles of its documents",
                 fix="Check that profiles and index belong to one corpus.", where="--profiles",
             )  # fmt: skip
-    asks = None
-    if retriever is not None:
-        asks = partial(_ask, retriever, documents, searching)
-    whole = trials.Materials(searching, reference, profiles, fold, tuple(own))
+    whole = trials.Materials(searching, reference, profiles, fold, Named.of(arm))
+    ask = partial(_ask, documents, searching)
     summary = last
     if summary is None:
         with record.timed("trying candidates"):
-            summary = _try(opened, questions, whole, config, folder, asks)
+            summary = _try(opened, questions, whole, config, folder, retriever, ask)
     if summary["kept"] != trials.NOTHING and not config.only_try:
-        steps, lacking = trials.candidates(whole)
-        if summary["kept"] not in steps:  # of an earlier trial
+        steps = trials.steps_of(whole, summary["kept"])
+        if steps is None:  # of an earlier trial
+            lacking = trials.candidates(whole)[1]
             why = "; ".join(f"{of}: {lacks}" for of, lacks in lacking.items())
             raise InputError(
                 f"{summary['kept']!r}, and not all that it is made of ({why})",
                 expected="the files that it was tried with", fix="Name them, too.", where="--apply",
             )  # fmt: skip
         with record.timed("adding what is kept"):
-            summary["remedies"] = trials.apply_steps(opened.path, steps[summary["kept"]])
+            summary["remedies"] = trials.apply_steps(opened.path, steps)
     summary["seconds"] = round(time.perf_counter() - start, 1)
     summary |= {"in_index": there, "only_try": config.only_try}
     manifest = record.manifest({"questions": summary["questions"]})
-    rows = read_table(folder / f"{TABLE}.parquet") if summary["trials"] else None
+    rows = read_table(folder / f"{TABLE}.parquet") if summary["arms"] else None
     homes = [ArtifactFolder(opened.path / REMEDIES / remedy) for remedy in summary["remedies"]]
     for home in (*homes, folder):  # beside each remedy for good
         if rows is None:  # an earlier run may have left one
@@ -216,11 +234,13 @@ def _try(
     materials: trials.Materials,
     config: RepairConfig,
     folder: ArtifactFolder,
-    asks: Callable[[Sequence[Query], int], tuple[str, Answers]] | None,
+    retriever: Any,
+    ask: Callable[[Any, Sequence[Query], int], tuple[str, Answers]],
 ) -> dict[str, Any]:
-    """Try the candidates, and write the values of each question into a folder.
+    """Try the arms, and write the values of each question into a folder.
 
-    Without judged questions, needs are held out of the profiles. asks: the retriever of the user.
+    Without judged questions, needs are held out of the profiles. retriever: of the user, if any.
+    ask: asks a retriever.
     """
     if questions is None and materials.profiles is not None:
         needs, rest = trials.hold_out_needs(materials.profiles, config.max_needs, config.seed)
@@ -229,31 +249,31 @@ def _try(
                 needs = replace(needs, qrels=fold.qrels(needs.qrels), fold=fold)
             questions, materials = needs, replace(materials, profiles=rest)
     summary: dict[str, Any] = {
-        "index": str(index.path),
-        "judged_by": trials.NOTHING,
-        "questions": 0,
-        "trials": [],
-        "arms": [],
-        "recommended": trials.BLEND,
-        "mine": None,
-        "questions_failed": 0,
-        "failed": {},
-        "missing": trials.candidates(materials)[1],
-        "cross_validated": None,
-        "chosen_by_fold": [],
-        "kept": trials.BLEND,
-        "remedies": [],
-    }
+        "index": str(index.path), "judged_by": trials.NOTHING, "questions": 0, "arms": [],
+        "recommended": BLEND, "mine": None, "questions_failed": 0, "failed": {},
+        "missing": trials.candidates(materials)[1], "cross_validated": None, "chosen_by_fold": [],
+        "kept": BLEND, "remedies": [], "hits10": None, "unjudged10": None, "mine_cost": None,
+        "judged_only_mine": False, "best_fusion": None,
+    }  # fmt: skip
     if questions is None:
         return summary
-    mine: Run | None = None
+    mine: Tried | None = None
     failed = 0
-    if asks is not None:
-        summary["mine"], answers = asks(questions.queries, deeper(trials.DEPTH, questions.fold))
-        mine, failed = answers.run, len(answers.failed)
-        there = [query for query in questions.queries if query.id in mine]
+    if retriever is not None:
+        depth = max(deeper(DEPTH, questions.fold), config.rerank_depth)
+        summary["mine"], answers = ask(retriever, questions.queries, depth)
+        mine, failed = Tried(answers.run, [*answers.ms.values()]), len(answers.failed)
+        there = [query for query in questions.queries if query.id in mine.run]
         questions = replace(questions, queries=there)
-    found, rows = trials.try_all(index.path, materials, questions, config.folds, config.seed, mine)
+
+    def try_retriever(name: str, queries: Sequence[Query], k: int) -> Tried:
+        answers = ask(name, queries, k)[1]
+        if n := len(answers.failed):
+            first = next(iter(answers.failed.values()))
+            raise ArgusError(f"{n:,} of {len(queries):,} questions failed; the first: {first}")
+        return Tried(answers.run, [*answers.ms.values()])
+
+    found, rows = trials.try_all(index.path, materials, questions, config, mine, try_retriever)
     folder.write_table(TABLE, rows)
     about = {"judged_by": questions.kind, "questions": len(questions.queries)}
     about["questions_failed"] = failed
@@ -261,13 +281,13 @@ def _try(
 
 
 def _ask(
-    retriever: Any,
     documents: Sequence[Document],
     encoder: Encoder,
+    retriever: Any,
     queries: Sequence[Query],
     k: int,
 ) -> tuple[str, Answers]:
-    """Return the name of the user's retriever, and its k best documents of each question."""
+    """Return the name of a retriever, and its k best documents of each question."""
     with all_opened([retriever], documents, AskingConfig(), None, encoder) as (opened,):
         answers = opened.ask(queries, k)
     if not answers.run:
@@ -290,7 +310,7 @@ def _read_last_trial(folder: ArtifactFolder, candidate: str, there: list[str]) -
             fix=again, where="--apply",
         )  # fmt: skip
     with reading(folder / SUMMARY, "is damaged", expected="a trial as Argus wrote it", fix=WRITTEN):
-        names = [t["candidate"] for t in section["trials"]] or [section["kept"]]
+        names = [arm["arm"] for arm in section["arms"] if arm["applies"]] or [section["kept"]]
         in_index = [str(remedy) for remedy in section.get("in_index", [])]
         int(section["questions"]), {**section["missing"], **section["failed"]}
     if candidate not in names:
@@ -307,8 +327,8 @@ def _read_last_trial(folder: ArtifactFolder, candidate: str, there: list[str]) -
 
 
 def headline(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the trials, the candidate that was kept, and how to undo it."""
-    if not summary["trials"]:
+    """Yield the arms, the one that is recommended, what was added, and how to undo it."""
+    if not summary["arms"]:
         yield (
             "no judged questions and no information needs: nothing was chosen. "
             f"{summary['kept']} is the fixed default. {BLEND_MEASURED}"
@@ -318,19 +338,13 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"{summary['questions']:,} {summary['judged_by']}, nDCG@10 against it:"
         if failed := summary["questions_failed"]:
             yield f"  {failed:,} questions failed there and are left out"
-        for trial in summary["trials"]:
-            recall = trial["recall10"]["mean_difference"]
-            covered = coverage_words(trial["coverage"])
-            yield (
-                f"  {trial['candidate']}: {_describe_difference(trial['ndcg10'])}, "
-                f"R@10 {recall:+.3f}: {trial['verdict']}"
-                + (f"; a gain where {covered}" if covered else "")
-            )
-        yield f"  {fusions_words(summary['arms'])}"
+        yield from map("  {}".format, arm_lines(summary))
+        if unfair := judging_words(summary):
+            yield unfair
         figures = summary["cross_validated"]
-        assert figures is not None
         yield f"chosen on other folds and measured on each: {_describe_difference(figures)}"
-        yield f"recommended: {recommendation_words(summary)}"
+        first, *rest = recommendation_words(summary)
+        yield from (f"recommended: {first}", *rest)
     for name, why in {**summary["missing"], **summary["failed"]}.items():
         yield f"not tried: {name}: {why}"
     remedies = ", ".join(summary["remedies"])
@@ -355,21 +369,29 @@ def _describe_difference(figures: Mapping[str, Any]) -> str:
 
 
 def section(folder: Path, repair: Mapping[str, Any]) -> Section:
-    """Build the report's section: the trials, with the one that was kept marked."""
-    columns = ["arm", "nDCG@10", "difference (95%)", "improved, harmed", "R@10", "verdict"]
+    """Build the report's section: the arms, and the questions that the recommended one harms."""
+    columns = [
+        "arm", "nDCG@10", "difference (95%)", "improved, harmed", "R@10", "hits@10", "unjudged",
+        "costs", "verdict",
+    ]  # fmt: skip
     rows = []
-    for trial in (*repair["trials"], *repair["arms"]):
-        ndcg, recall = trial["ndcg10"], trial["recall10"]
-        name = trial.get("candidate", trial.get("arm"))
-        mark = ", recommended" if name == repair["recommended"] else ""
-        covered = coverage_words(trial["coverage"]) if "coverage" in trial else ""
+    for arm in repair["arms"]:
+        ndcg, recall = arm["ndcg10"], arm["recall10"]
+        covered = coverage_words(arm["coverage"])
         rows.append([
-            name + (f" (a gain where {covered})" if covered else ""),
+            arm["arm"] + (f" (a gain where {covered})" if covered else ""),
             f"{ndcg['mean_after']:.3f}", with_interval(ndcg),
             f"{ndcg['improved']}, {ndcg['harmed']}", f"{recall['mean_difference']:+.3f}",
-            trial["verdict"] + mark,
+            f"{arm['hits10']:.0%}", f"{arm['unjudged10']:.0%}",
+            cost_words(arm, repair["mine_cost"]),
+            arm["verdict"] + ", recommended" * (arm["arm"] == repair["recommended"]),
         ])  # fmt: skip
     tables = {"repair_trials": table(dict.fromkeys(columns, "text"), rows)} if rows else {}
+    file = folder / f"{TABLE}.parquet"
+    if rows and file.is_file():
+        harmed = harmed_questions(read_table(file).to_pylist(), repair["recommended"])
+        names = ["question", "first relevant before", "after", "nDCG@10"]
+        tables |= {"repair_harmed": table(dict.fromkeys(names, "text"), harmed)} if harmed else {}
     return Section(
         {}, tables, f"recommended: {repair['recommended']}, judged by {repair['judged_by']}"
     )

@@ -1,9 +1,8 @@
-"""Try remedies on a copy of an index, and choose the one that is proven to help.
+"""Try ways to search on judged questions: remedies on a copy of an index, fusions, what is named.
 
-The measuring half of `argus tune try`. A candidate is one remedy or several together. `try_all`
-adds each to a copy, measures all questions and takes it out again. `choose` keeps the candidate of
-the highest nDCG@10 that gains more than chance without harm, and cross-validates that choice.
-`argus.repair.job` then applies it to the index itself.
+The measuring half of `argus tune try`. `candidates`: what can be added to the index, as steps.
+`try_all` adds each to a copy, asks all questions and takes it out again, and sets beside it what
+needs no copy (`argus.tuning`). `argus.repair.job` then applies what is recommended to the index.
 """
 
 from __future__ import annotations
@@ -11,7 +10,8 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -25,38 +25,51 @@ from argus.data.writing import check_plain, take_lock
 from argus.encoders import Encoder
 from argus.encoders.store import EMBEDDINGS, sharing
 from argus.errors import ArgusError, InputError
-from argus.evaluation.judged import JudgedQueries, ParentFold, deeper, fold_system
+from argus.evaluation.judged import JudgedQueries, ParentFold, fold_system
 from argus.evaluation.systems import System, missing_gold
+from argus.extras import naming_extras
+from argus.indexes.blend import DENSE as DENSE_ONLY
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.job import OWN_NAMES
 from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever
 from argus.indexes.views import ViewIndex, originals, writing
-from argus.measures import evaluate, paired_difference
 from argus.measures.measures import Coverage, cover
 from argus.progress import announce
-from argus.remedies.blend import DENSE, JudgedVectors, Searched, blend_index
+from argus.remedies.blend import blend_index
 from argus.remedies.config import ReferenceConfig
 from argus.remedies.expansion import expand_index
-from argus.remedies.own import add_own
+from argus.remedies.texts import BLEND as TEXTS_BLEND
+from argus.remedies.texts import add_texts
 from argus.remedies.undo import list_remedies, rollback
-from argus.repair import FIRST, GUARD, MEASURE
+from argus.repair import RepairConfig
 from argus.scenarios.adapt import adapt_index
 from argus.scenarios.config import AUTO
 from argus.scenarios.profile import Profiled
 from argus.scenarios.remedy import add_scenarios, of_several
-from argus.tuning.arms import MINE, part_and_fusion_runs
-from argus.tuning.decide import BETTER, WORSE, compare_arms, recommend
+from argus.tuning.arms import (
+    APPLICABLE,
+    BM25,
+    DEPTH,
+    FUSION_ARMS,
+    MINE,
+    RIVALS,
+    VECTORS,
+    JudgedVectors,
+    Tried,
+    part_and_fusion_runs,
+    timed,
+)
+from argus.tuning.choose import BLEND, FIRST, MEASURE, MEASURES, PerQuery, choose
+from argus.tuning.others import TEXTS, Named, encoder_arms
+from argus.tuning.rerank import open_reranker, rerank
 
-BLEND, EXPAND, SCENARIOS, ADAPT = "blend", "expand", "scenarios", "adapt"
+EXPAND, SCENARIOS, ADAPT = "expand", "scenarios", "adapt"
 JUDGED, NEEDS = "judged questions", "held-out needs"
 NOTHING = "nothing"  # no candidate is kept, or no question judges
-DEPTH = 10
+OTHERS = "other-encoders"  # folder of an index for the vectors of encoders that are tried
 TRIAL = ".trial"  # folder in that of an index, of the copy
 Apply = Callable[[Path], str]
 """Adds a remedy to the index in a folder and returns its id. Raises ArgusError if it cannot."""
-PerQuery = Mapping[str, Mapping[str, float]]
-"""Query to measure to value."""
-MEASURES = MEASURE, GUARD, FIRST
 
 
 @dataclass(frozen=True)
@@ -64,14 +77,14 @@ class Materials:
     """The inputs of remedies beside the index.
 
     reference: for expansions. profiles: for scenarios and the correction of queries. fold: the
-    document of each chunk, for needs. own: remedies of the user, each as `FILE.py:NAME`.
+    document of each chunk, for needs. named: arms that the user named.
     """
 
     encoder: Encoder
     reference: ReferenceConfig | None = None
     profiles: Mapping[str, Profiled] | None = None
     fold: ParentFold | None = None
-    own: tuple[str, ...] = ()
+    named: Named = field(default_factory=Named)
 
 
 @dataclass(frozen=True)
@@ -87,7 +100,8 @@ class Questions:
 def candidates(materials: Materials) -> tuple[dict[str, list[Apply]], dict[str, str]]:
     """Return the steps of each candidate by its name, and why others cannot be tried.
 
-    A candidate is one remedy, one with the blend, or all of them.
+    A candidate is one remedy, one with the blend, or all of them; and further texts under each of
+    the usual fusions.
     """
     encoder, profiles = materials.encoder, materials.profiles
     there: dict[str, Apply] = {}
@@ -117,13 +131,30 @@ def candidates(materials: Materials) -> tuple[dict[str, list[Apply]], dict[str, 
         )
     else:
         missing[EXPAND] = "no knowledge base (--kb)"
-    for spec in materials.own:
-        there[spec] = lambda index, spec=spec: add_own(index, spec, encoder=encoder)  # type: ignore[misc]
+    further = materials.named.texts
+    there |= {f"{TEXTS}:{name}": partial(_add_texts, name, encoder) for name in further}
     there[BLEND] = lambda index: blend_index(index, encoder=encoder).remedy
     sets: list[tuple[str, ...]] = [(name,) for name in there]
     sets += [pair for pair in combinations(there, 2) if BLEND in pair]
     sets += [tuple(there)] if len(there) > 2 else []
-    return {" + ".join(names): [there[name] for name in names] for names in sets}, missing
+    found = {" + ".join(names): [there[name] for name in names] for names in sets}
+    for name in further:
+        for rival in RIVALS:
+            blend = replace(FUSION_ARMS[rival], weight=TEXTS_BLEND.weight)
+            found[f"{TEXTS}:{name} by {rival}"] = [partial(_add_texts, name, encoder, blend=blend)]
+    return found, missing
+
+
+def steps_of(materials: Materials, name: str) -> list[Apply] | None:
+    """Return the steps that add an arm to an index, None for one that cannot be added."""
+    if name in APPLICABLE:
+        arm, encoder = APPLICABLE[name], materials.encoder
+        return [lambda index: blend_index(index, arm, encoder=encoder).remedy]
+    return candidates(materials)[0].get(name)
+
+
+def _add_texts(name: str, encoder: Encoder, index: Path, **blend: Any) -> str:
+    return add_texts(index, name, encoder=encoder, **blend)
 
 
 def apply_steps(index: Path, steps: Sequence[Apply]) -> list[str]:
@@ -187,120 +218,119 @@ def hold_out_needs(
     return Questions(NEEDS, queries, qrels), rest
 
 
-def choose(
-    before: PerQuery,
-    after: Mapping[str, PerQuery],
-    others: Mapping[str, PerQuery],
-    folds: int,
-    seed: int,
-) -> dict[str, Any]:
-    """Return the verdict on every arm, the recommended one, and what choosing so gains.
+@dataclass
+class Trials:
+    """Ways to search, tried on questions. Each name is an arm; `failed` says why one has none."""
 
-    before: what runs. after: each candidate that can be added, on the same questions. others: parts
-    and fusions. `argus.tuning.decide` has the rule. To tell what it gains, it is applied in each
-    fold to the other folds' questions. Keys are those of `argus.repair.job.ChosenRepair`.
-    """
-    measured = {MINE: before, **after, **others}
-    values = {name: {q: v[MEASURE] for q, v in arm.items()} for name, arm in measured.items()}
-    recalls = {name: {q: v[GUARD] for q, v in arm.items()} for name, arm in measured.items()}
-    default = BLEND if BLEND in after else MINE
-    verdicts, _ = compare_arms(values, MINE, seed=seed)
+    arms: dict[str, Tried] = field(default_factory=dict)
+    coverages: dict[str, Coverage] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
 
-    def figures(name: str) -> dict[str, Any]:
-        verdict = verdicts[name]
-        gain = paired_difference(values[MINE], values[name], seed=seed).figures()
-        recall = paired_difference(recalls[MINE], recalls[name], seed=seed).figures()
-        return {
-            "passes": verdict.verdict == BETTER, "harms": verdict.verdict == WORSE,
-            "verdict": verdict.words(), "needed": verdict.needed, "recall10": recall,
-            "ndcg10": gain | {"low": verdict.low, "high": verdict.high},
-        }  # fmt: skip
-
-    def by_gain(arms: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-        return sorted(arms, key=lambda arm: -arm["ndcg10"]["mean_difference"])
-
-    outcomes: dict[str, float] = {}
-    by_fold = []
-    for fold in deal_folds(sorted(before), folds, seed):
-        kept = {
-            name: {q: v for q, v in arm.items() if q not in fold} for name, arm in values.items()
-        }
-        by_fold.append(recommend(kept, MINE, default) if kept[MINE] else MINE)
-        outcomes |= {q: values[by_fold[-1]][q] for q in fold}
-    recommended = recommend(values, MINE, default)
-    return {
-        "trials": by_gain({"candidate": name} | figures(name) for name in after),
-        "arms": by_gain({"arm": name} | figures(name) for name in others),
-        "cross_validated": paired_difference(values[MINE], outcomes, seed=seed).figures(),
-        "chosen_by_fold": by_fold,
-        "recommended": recommended,
-        "kept": recommended if recommended in after else NOTHING,
-    }
-
-
-def deal_folds(queries: Sequence[str], folds: int, seed: int) -> list[set[str]]:
-    """Deal queries into folds at random, one each if there are fewer queries than folds."""
-    order = np.random.default_rng(seed).permutation(len(queries))
-    parts = np.array_split(order, min(folds, len(queries)))
-    return [{queries[i] for i in part} for part in parts]
+    @contextmanager
+    def trying(self, name: str) -> Iterator[None]:
+        """Note an ArgusError as the failure of an arm."""
+        announce(f"tune: trying {name}")
+        try:
+            with naming_extras():
+                yield
+        except ArgusError as error:
+            self.failed[name] = str(error)
 
 
 def try_all(
     index: Path,
     materials: Materials,
     questions: Questions,
-    folds: int,
-    seed: int,
-    mine: Run | None = None,
+    config: RepairConfig,
+    mine: Tried | None,
+    ask: Callable[[str, Sequence[Query], int], Tried],
 ) -> tuple[dict[str, Any], pa.Table]:
-    """Measure what runs, its parts and their fusions, and each candidate on a copy. Choose.
+    """Measure what runs, its parts and their fusions, and every arm that is named. Choose.
 
-    mine: answers of the user's retriever. None is the index as it is.
-
-    The index itself only gains the vectors of new texts. Remedies that were made of needs are left
-    out of the copy while needs judge. Returns a part of the summary (`ChosenRepair`) and
+    mine: answers of the user's retriever. None is the index as it is. ask: asks a retriever by its
+    name. The index itself only gains the vectors of new texts. Remedies that were made of needs are
+    left out of the copy while needs judge. Returns a part of the summary (`ChosenRepair`) and
     `trial_table`.
     """
-    encoder, fold = materials.encoder, questions.fold
-    vectors = np.asarray(encoder.encode_queries([q.text for q in questions.queries]), np.float32)
-    judged = JudgedVectors(questions.queries, vectors, questions.qrels, fold)
+    encoder, fold, queries = materials.encoder, questions.fold, questions.queries
+    vectors = np.asarray(encoder.encode_queries([q.text for q in queries]), np.float32)
+    judged = JudgedVectors(queries, vectors, questions.qrels, fold)
+    tried = Trials()
 
-    def measure(trial: Path) -> PerQuery:
-        retriever = IndexRetriever(ViewIndex.open(trial), encoder)
-        run = retriever.rank(questions.queries, vectors, deeper(DEPTH, fold))
-        run = run if fold is None else fold.run(run)
-        return evaluate(run, questions.qrels, list(MEASURES)).per_query
+    def search(trial: Path, as_of: str | None = None) -> Tried:
+        retriever = IndexRetriever(ViewIndex.open(trial), encoder, as_of)
+        run = retriever.rank(queries, vectors, max(judged.depth, config.rerank_depth))
+        return Tried(run, timed(lambda q: retriever.search([q], DEPTH), queries))
 
-    after: dict[str, PerQuery] = {}
-    coverages: dict[str, Coverage] = {}
-    failed: dict[str, str] = {}
     with _copy(index) as trial:
         if questions.kind == NEEDS:
             listed = list_remedies(trial)
             take_out(trial, {r["id"] for r in listed if r["kind"] not in (SCENARIOS, ADAPT)})
         opened = ViewIndex.open(trial)
+        documents = originals(opened)
         own = {remedy.id for remedy in opened.remedies()}
-        before = measure(trial) if mine is None else judged.measure(mine, *MEASURES)
-        lexical = IndexRetriever(opened, encoder, ORIGINAL).lexical()
-        searched = Searched(opened.snapshot(ORIGINAL), lexical)
-        dense = searched.run(questions.queries, vectors, FUSED_DEPTH, DENSE)
-        words = lexical.search([q.text for q in questions.queries], FUSED_DEPTH)
-        ids = [query.id for query in questions.queries]
-        runs = part_and_fusion_runs(dense, words.run(ids), judged.depth)
-        others = {name: judged.measure(run, MEASURE, GUARD) for name, run in runs.items()}
+        before = search(trial) if mine is None else mine
+        tried.arms |= parts_and_fusions(opened, encoder, judged)
         for name, steps in candidates(materials)[0].items():
-            announce(f"repair: trying {name}")
-            try:
+            with tried.trying(name):
                 apply_steps(trial, steps)
-            except ArgusError as error:
-                failed[name] = str(error)
-            else:
-                after[name] = measure(trial)
-                coverages[name] = _cover(trial, own, questions)
+                there = [r for r in ViewIndex.open(trial).remedies() if r.id not in own]
+                views, size = sum(r.views for r in there), sum(r.bytes for r in there)
+                tried.arms[name] = replace(search(trial), records=views, bytes=size)
+                tried.coverages[name] = _cover(trial, own, questions)
             take_out(trial, own)
-    found = choose(before, after, others, folds, seed)
-    found["trials"] = [t | {"coverage": coverages[t["candidate"]]} for t in found["trials"]]
-    return found | {"failed": failed}, trial_table(before, after, questions)
+    words, dense = tried.arms[BM25].run, tried.arms[VECTORS].run
+    for name in materials.named.encoders:
+        with tried.trying(f"encoder:{name}"):
+            home = index / OTHERS
+            tried.arms |= dict(encoder_arms(name, documents, queries, dense, words, home))
+    for name in materials.named.retrievers:
+        with tried.trying(name):
+            tried.arms[name] = ask(name, queries, max(judged.depth, config.rerank_depth))
+    texts = {document.id: document.content for document in documents}
+    bases = {MINE: before, BLEND: tried.arms.get(BLEND, tried.arms["min-max 0.3"])}
+    for name in materials.named.rerankers:
+        kept: dict[tuple[str, str], float] = {}
+        with tried.trying(f"rerank:{name}"):
+            reranker, n = open_reranker(name), config.rerank_depth
+            for base, of in bases.items():
+                again = rerank(of, reranker, queries, texts, n, config.arm_seconds, kept)
+                tried.arms[f"rerank:{name} over {base}"] = again
+    measured = {name: judged.measure(arm.run, *MEASURES) for name, arm in tried.arms.items()}
+    measured_before = judged.measure(before.run, *MEASURES)
+    found = choose(measured_before, measured, config.folds, config.seed)
+    applicable = {*APPLICABLE, *candidates(materials)[0]}
+    for figures in found["arms"]:
+        name = figures["arm"]
+        figures |= {"applies": name in applicable, "coverage": tried.coverages.get(name)}
+        figures |= tried.arms[name].cost
+    found |= {"mine_cost": before.cost, "failed": tried.failed}
+    found["judged_only_mine"] = _judged_only_mine(before.run, judged)
+    found["kept"] = found["recommended"] if found["recommended"] in applicable else NOTHING
+    return found, trial_table(measured_before, measured, questions)
+
+
+def parts_and_fusions(
+    index: ViewIndex, encoder: Encoder, judged: JudgedVectors
+) -> dict[str, Tried]:
+    """Return the vectors of the documents alone, BM25 alone, and their fixed fusions."""
+    dense = IndexRetriever(index, encoder, ORIGINAL, DENSE_ONLY)
+    lexical, queries = dense.lexical(), judged.queries
+    ids = [query.id for query in queries]
+    vectors = dense.nearest(judged.vectors, FUSED_DEPTH).run(ids)
+    words = lexical.search([q.text for q in queries], FUSED_DEPTH).run(ids)
+    by_vectors = timed(lambda q: dense.search([q], FUSED_DEPTH), queries)
+    by_words = timed(lambda q: lexical.search([q.text], FUSED_DEPTH), queries)
+    both = [a + b for a, b in zip(by_vectors, by_words, strict=True)]
+    took = {VECTORS: by_vectors, BM25: by_words}
+    runs = part_and_fusion_runs(vectors, words, FUSED_DEPTH)
+    return {name: Tried(run, took.get(name, both)) for name, run in runs.items()}
+
+
+def _judged_only_mine(run: Run, judged: JudgedVectors) -> bool:
+    """Return whether every judged document is among the first ten that what runs brings back."""
+    run = run if judged.fold is None else judged.fold.run(run)
+    return all(set(judged.qrels[q.id]) <= {*[*run[q.id]][:DEPTH]} for q in judged.queries)
 
 
 def _cover(index: Path, but: Collection[str], questions: Questions) -> Coverage:
@@ -361,16 +391,16 @@ def _refusing_unwritable(index: Path) -> Iterator[None]:
 
 
 SCHEMA = pa.schema([
-    ("candidate", pa.string()), ("query_id", pa.string()), ("question", pa.string()),
+    ("arm", pa.string()), ("query_id", pa.string()), ("question", pa.string()),
     ("ndcg10_before", pa.float64()), ("ndcg10_after", pa.float64()),
     ("place_before", pa.int64()), ("place_after", pa.int64()),
 ])  # fmt: skip
 
 
 def trial_table(before: PerQuery, after: Mapping[str, PerQuery], questions: Questions) -> pa.Table:
-    """Return one row per candidate and question, in the order of the questions.
+    """Return one row per arm and question, in the order of the questions.
 
-    candidate: remedy that was tried.
+    arm: way to search that was tried.
     ndcg10_before, ndcg10_after: nDCG@10 of the question, without and with it.
     place_before, place_after: rank of the first relevant document, null beyond the first 10.
     """
@@ -380,11 +410,11 @@ def trial_table(before: PerQuery, after: Mapping[str, PerQuery], questions: Ques
 
     rows = [
         {
-            "candidate": candidate, "query_id": query.id, "question": query.text,
+            "arm": arm, "query_id": query.id, "question": query.text,
             "ndcg10_before": before[query.id][MEASURE], "ndcg10_after": values[query.id][MEASURE],
             "place_before": place(before[query.id]), "place_after": place(values[query.id]),
         }
-        for candidate, values in after.items()
+        for arm, values in after.items()
         for query in questions.queries
     ]  # fmt: skip
     return pa.Table.from_pylist(rows, schema=SCHEMA)

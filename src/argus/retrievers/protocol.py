@@ -41,6 +41,8 @@ class Answers:
     """Answers read from the cache of an earlier run."""
     warning: str | None = None
     """A doubt about all of them."""
+    ms: Mapping[str, float] = field(default_factory=dict)
+    """Milliseconds by query that was asked now, a mean of those that were asked together."""
 
 
 RetrieverNote = dict[str, Any]

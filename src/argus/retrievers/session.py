@@ -93,6 +93,7 @@ class QuerySession:
     cache: AnswerCache | None = None
     answers: Run = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
+    ms: dict[str, float] = field(default_factory=dict)
     _failed_in_a_row: int = 0
 
     def ask(self, queries: Sequence[Query]) -> Answers:
@@ -109,7 +110,7 @@ class QuerySession:
         if pending:
             self.loop.run(lambda: self._ask_pending(pending))
         run = {q.id: self.answers[q.id] for q in queries if q.id in self.answers}
-        return Answers(run, self.failed, n_cached)
+        return Answers(run, self.failed, n_cached, ms=self.ms)
 
     async def _ask_pending(self, queries: Sequence[Query]) -> None:
         async with self.source.session():
@@ -145,6 +146,7 @@ class QuerySession:
         for start in range(0, len(queries), size):
             batch = queries[start : start + size]
             timeout_s = self.config.timeout_s and self.config.timeout_s * len(batch)
+            began = time.perf_counter()
             try:
                 async with asyncio.timeout(timeout_s):
                     answers = await self.source.answer(batch, self.k)
@@ -153,14 +155,15 @@ class QuerySession:
             except BaseException:  # each query gives its own reason later
                 left += batch
                 continue
+            took = 1e3 * (time.perf_counter() - began) / len(batch)
             for query in batch:
-                self._save(query, answers[query.id])
+                self._save(query, answers[query.id], took)
             advance(len(batch))
         return left
 
     async def _ask_one(self, query: Query, *, is_last: bool) -> float | None:
         """Ask once. Return the seconds to wait before another attempt, None if it is done."""
-        limit = asyncio.timeout(self.config.timeout_s)
+        limit, began = asyncio.timeout(self.config.timeout_s), time.perf_counter()
         try:
             async with limit:
                 answers = await self.source.answer([query], self.k)
@@ -174,10 +177,11 @@ class QuerySession:
             late = f"no answer in {self.config.timeout_s:g} s" if limit.expired() else ""
             self._fail(query, late or raised(error))
         else:
-            self._save(query, answers[query.id])
+            self._save(query, answers[query.id], 1e3 * (time.perf_counter() - began))
         return None
 
-    def _save(self, query: Query, answer: Scores) -> None:
+    def _save(self, query: Query, answer: Scores, ms: float) -> None:
+        self.ms[query.id] = ms
         if self.cache:
             self.cache.put(query.text, self.k, answer)
         self.answers[query.id], self._failed_in_a_row = answer, 0

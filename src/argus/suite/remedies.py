@@ -145,7 +145,7 @@ class OwnRemedy(Remedy):
     """Index the texts that code of the user gives to documents.
 
     Attributes:
-        file: FILE.py:NAME, a function of documents (argus.remedies.own).
+        file: FILE.py:NAME, a function of documents (argus.remedies.texts).
     """
 
     file: str
@@ -154,9 +154,9 @@ class OwnRemedy(Remedy):
 
     def apply(self, index: Path, encoder: Encoder) -> None:
         """See `Remedy.apply`."""
-        from argus.remedies.own import add_own
+        from argus.remedies.texts import add_texts
 
-        add_own(index, self.file, encoder=encoder)
+        add_texts(index, self.file, encoder=encoder)
 
 
 @dataclass(frozen=True, kw_only=True)

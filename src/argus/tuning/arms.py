@@ -1,35 +1,136 @@
 """Search with the parts of a hybrid, and with common fusions of them, in one pass.
 
 A vector search and a BM25 search of 100 results each -> the rankings of all arms. And the words of
-`argus tune try` on them. `argus.repair.trials` measures them beside remedies.
+`argus tune try` on them. `argus.repair.trials` measures them beside remedies, and beside encoders,
+retrievers (`argus.tuning.others`) and rerankers (`argus.tuning.rerank`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from argus.data.types import Run
-from argus.indexes.fusion import RIVALS, Fusion, fuse_with_bm25
+import numpy as np
+
+from argus.data.types import FloatArray, Qrels, Query, Run
+from argus.evaluation.judged import ParentFold, deeper
+from argus.indexes.blend import RELEVANCE_WEIGHT, Blend, Fusion
+from argus.indexes.fusion import fuse_with_bm25, question_weights
+from argus.indexes.lexical import LexicalIndex
+from argus.indexes.retriever import FUSED_DEPTH
+from argus.indexes.snapshot import Snapshot
+from argus.measures import evaluate
+from argus.measures.measures import coverage_words
 from argus.measures.significance import UNCHANGED, with_interval
 
+DEPTH = 10  # documents that are measured
+HARMED = 20  # questions that a report shows
+TIMED = 20  # questions that are asked one by one, for the time that they take
+
+
+def fixed(fusion: Fusion, bm25: float = 0.5) -> Blend:
+    """Return a fixed fusion of the vectors alone with BM25, as the blend that an index takes."""
+    return Blend(weight=1, bm25=bm25, fusion=fusion, by_question=False)
+
+
 # Fusions that stand beside a retriever. The relative score of Weaviate is min-max 0.5.
-FUSION_ARMS: dict[str, tuple[Fusion, float]] = {
-    **{f"min-max 0.{tenths}": ("min-max", tenths / 10) for tenths in range(1, 8)},
-    "RRF (60)": ("rrf", 0.5),
-    "RRF (2)": ("rrf-2", 0.5),
-    "DBSF": ("dbsf", 0.5),
+FUSION_ARMS: dict[str, Blend] = {
+    **{f"min-max 0.{tenths}": fixed("min-max", tenths / 10) for tenths in range(1, 8)},
+    "RRF (60)": fixed("rrf"),
+    "RRF (2)": fixed("rrf-2"),
+    "DBSF": fixed("dbsf"),
 }
+# Those that most hybrids have.
+RIVALS = ("min-max 0.3", "min-max 0.5", "RRF (60)", "DBSF")
 VECTORS, BM25 = "vectors alone", "BM25 alone"
 MINE = "what runs"  # the index as it is, or the retriever of the user
+DENSE = Blend(weight=1, bm25=0)
+# What an index may take as it was measured.
+APPLICABLE = FUSION_ARMS | {BM25: fixed("min-max", 1.0)}
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A way to search, tried on all questions.
+
+    run: results, best first, DEPTH judged documents deep or more. ms: milliseconds that single
+    questions took, one by one. records, bytes: what it adds to an index or a store. note: what a
+    reader has to know of the figures.
+    """
+
+    run: Run
+    ms: Sequence[float] = field(default=(), repr=False)
+    records: int = 0
+    bytes: int = 0
+    note: str = ""
+
+    @property
+    def cost(self) -> dict[str, Any]:
+        """What it costs, for a summary: ms at the median and the 95th percentile, or None."""
+        at = [round(float(p), 1) for p in np.percentile(self.ms, [50, 95])] if self.ms else None
+        ms = None if at is None else {"p50": at[0], "p95": at[1]}
+        return {"ms": ms, "records": self.records, "bytes": self.bytes, "note": self.note}
+
+
+def timed(search: Callable[[Query], object], queries: Sequence[Query]) -> list[float]:
+    """Return the milliseconds of a search for the first questions, asked one by one."""
+    took = []
+    for query in queries[: TIMED + 1]:
+        start = time.perf_counter()
+        search(query)
+        took.append(1e3 * (time.perf_counter() - start))
+    return took[1:] or took  # the first one opens things
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A state of an index and BM25 over its documents, searched under any blend."""
+
+    snapshot: Snapshot
+    lexical: LexicalIndex
+    weight: float = RELEVANCE_WEIGHT  # λ of scenarios, if there are any
+
+    def run(self, queries: Sequence[Query], vectors: FloatArray, k: int, blend: Blend) -> Run:
+        """Return the k best documents under a blend. vectors: (n_queries, dim)."""
+        ids = [query.id for query in queries]
+        depth = max(k, FUSED_DEPTH) if blend.bm25 else k
+        dense = self.snapshot.blended(blend).search(vectors, depth, self.weight).run(ids)
+        if not blend.bm25:
+            return dense
+        words = self.lexical.search([query.text for query in queries], depth)
+        weights = question_weights(blend.bm25, ids, words.coverage)
+        own = weights if blend.by_question else blend.bm25
+        return fuse_with_bm25(dense, words.run(ids), k, blend.fusion, own)
+
+
+@dataclass(frozen=True)
+class JudgedVectors:
+    """Judged questions with their query vectors, (n_queries, dim)."""
+
+    queries: Sequence[Query]
+    vectors: FloatArray
+    qrels: Qrels
+    fold: ParentFold | None = None  # of chunks to the documents that were judged
+
+    @property
+    def depth(self) -> int:
+        """Number of results that make ten documents."""
+        return deeper(DEPTH, self.fold)
+
+    def measure(self, run: Run, *measures: str) -> Mapping[str, Mapping[str, float]]:
+        """Return each query's measures of a run, folded to judged documents."""
+        run = run if self.fold is None else self.fold.run(run)
+        return evaluate(run, self.qrels, list(measures)).per_query
 
 
 def part_and_fusion_runs(vectors: Run, bm25: Run, k: int) -> dict[str, Run]:
     """Return the k best documents per arm. vectors, bm25: runs of 100 results."""
-    runs = {VECTORS: vectors, BM25: bm25}
-    for name, (method, weight) in FUSION_ARMS.items():
-        runs[name] = fuse_with_bm25(vectors, bm25, k, method, weight)
-    return runs
+    return {VECTORS: vectors, BM25: bm25} | {
+        name: fuse_with_bm25(vectors, bm25, k, arm.fusion, arm.bm25)
+        for name, arm in FUSION_ARMS.items()
+    }
 
 
 def parts_words(arms: Sequence[Mapping[str, Any]]) -> str:
@@ -52,25 +153,82 @@ def parts_words(arms: Sequence[Mapping[str, Any]]) -> str:
     return f"nDCG@10 {mine:.3f}; {shown}: {told}"
 
 
-def fusions_words(arms: Sequence[Mapping[str, Any]]) -> str:
-    """Return the best fixed fusion and the usual ones. arms: best first, as in `parts_words`."""
-    fusions = [arm for arm in arms if arm["arm"] in FUSION_ARMS]
-    shown = fusions[:1] + [arm for arm in fusions[1:] if arm["arm"] in RIVALS]
-    told = (f"{arm['arm']} {with_interval(arm['ndcg10'])}: {arm['verdict']}" for arm in shown)
-    return f"the best fixed fusion and the usual ones: {'; '.join(told)}"
+def arm_lines(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a table of the arms, best first: of the fixed fusions the best one and the usual ones."""
+    shown = {summary["best_fusion"], *RIVALS}
+    rows = [("arm", "nDCG@10 (95%)", "R@10", "harmed", "records", "ms, p95", "verdict")]
+    for arm in summary["arms"]:
+        name, ndcg, ms = arm["arm"], arm["ndcg10"], arm["ms"]
+        if name in FUSION_ARMS and name not in shown:
+            continue
+        covered = coverage_words(arm["coverage"])
+        rows.append((
+            name, with_interval(ndcg), f"{arm['recall10']['mean_difference']:+.3f}",
+            f"{ndcg['harmed']:,}", f"+{arm['records']:,}" if arm["records"] else "",
+            f"{ms['p50']:.0f}, {ms['p95']:.0f}" if ms else "",
+            "; ".join(filter(None, [
+                arm["verdict"], covered and f"a gain where {covered}", arm["note"],
+            ])),
+        ))  # fmt: skip
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(map(str.ljust, row, widths)).rstrip()
 
 
-def recommendation_words(summary: Mapping[str, Any]) -> str:
-    """Return the arm to take, what it is worth here, and how to have it."""
+def harmed_questions(rows: Sequence[Mapping[str, Any]], arm: str) -> list[list[str]]:
+    """Return question, places of the first relevant document and nDCG@10, of those that are harmed.
+
+    Worst first, at most `HARMED`. rows: of `argus.repair.trials.trial_table`.
+    """
+    changed = [
+        (row["ndcg10_after"] - row["ndcg10_before"], row) for row in rows if row["arm"] == arm
+    ]
+    worst = sorted((one for one in changed if one[0] < 0), key=lambda one: one[0])[:HARMED]
+    return [
+        [row["question"], *(str(row[f"place_{at}"] or "beyond 10") for at in ("before", "after")),
+         f"{by:+.3f}"]
+        for by, row in worst
+    ]  # fmt: skip
+
+
+def cost_words(arm: Mapping[str, Any], mine: Mapping[str, Any]) -> str:
+    """Return what an arm adds and how long a question takes, against what runs."""
+    told = []
+    if arm["records"] or arm["bytes"]:
+        told.append(f"adds {arm['records']:,} records, {arm['bytes'] / 2**20:,.1f} MiB")
+    if arm["ms"]:
+        now = f" (now {mine['ms']['p50']:.0f})" if mine["ms"] else ""
+        told.append(f"{arm['ms']['p50']:.0f} ms a question{now}, p95 {arm['ms']['p95']:.0f}")
+    return "; ".join([*told, *filter(None, [arm["note"]])])
+
+
+def recommendation_words(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the arm to take, what it is worth here and costs, and what it gains over three lines."""
     name = summary["recommended"]
     if name == MINE:
-        return f"{name}; no arm is better by more than chance, and the default gains nothing here"
-    every = (*summary["trials"], *summary["arms"])
-    (arm,) = (arm for arm in every if arm.get("candidate", arm.get("arm")) == name)
+        yield f"{name}; no arm is better by more than chance, and the default gains nothing here"
+        return
+    (arm,) = (arm for arm in summary["arms"] if arm["arm"] == name)
+    cost = cost_words(arm, summary["mine_cost"])
     worth = f"{name}, {with_interval(arm['ndcg10'])}, {arm['verdict']}"
-    if name in FUSION_ARMS:
-        return (
-            f"{worth}. Fuse the best 100 of the vectors and of BM25 so (docs/blend.md): it needs "
-            "neither an index of Argus nor a remedy"
-        )
-    return f"{worth}. Leave out what is added to it" if name in (VECTORS, BM25) else worth
+    worth += f" ({cost})" if cost else ""
+    yield f"{worth}. Leave out what is added to it" if name == VECTORS else worth
+    if name not in APPLICABLE and name != VECTORS:
+        over = arm["over_fusion"]
+        sure = "by more than chance" if (over["low"] or 0) > 0 else "which may be chance"
+        told = f"{with_interval(over)}, {sure}" if over["mean_difference"] > 0 else "nothing"
+        yield f"over the best fixed fusion, {summary['best_fusion']} (three lines): {told}"
+
+
+def judging_words(summary: Mapping[str, Any]) -> str:
+    """Return how fairly the arms were judged, "" where nothing speaks against it."""
+    if not summary["judged_only_mine"]:
+        return ""
+    arms = {arm["arm"]: arm["unjudged10"] for arm in summary["arms"]}
+    mine = summary["unjudged10"]
+    other, most = max(arms.items(), key=lambda one: one[1])
+    return (
+        f"every judged document is among the first {DEPTH} of what runs: the others are judged "
+        f"unfairly ({most:.0%} of the first {DEPTH} of {other} have no judgement, {mine:.0%} of "
+        "what runs), and gains are understated. argus tune judge pools over all arms"
+    )

@@ -58,7 +58,7 @@ def test_a_repair_is_tried_applied_and_undone(place):
         rows = page.locator("#changed ~ .card tbody tr")
         kinds = [row.get_attribute("class") for row in rows.all()]
         summary = json.loads((work / "index" / "repair" / "summary.json").read_text())["repair"]
-        figures = summary["trials"][0]["ndcg10"]
+        figures = summary["arms"][0]["ndcg10"]
         assert kinds == ["harmed"] * figures["harmed"] + ["improved"] * figures["improved"]
         texts = " ".join(rows.locator("td:first-child").all_inner_texts())
         assert len(kinds) > 3 and sum(attack in texts for attack in ATTACKS) > 2

@@ -18,9 +18,8 @@ from argus.commands import command
 from argus.data.tables import read_where
 from argus.errors import InputError
 from argus.evaluation.comparison import SAME, only_one, relevant_sides
-from argus.indexes.blend import DENSE
+from argus.indexes.blend import DENSE, FUSION
 from argus.indexes.fold import ORIGINAL
-from argus.indexes.fusion import FUSION
 from argus.indexes.header import FILE as INDEX_FILE
 from argus.indexes.header import IndexSpec, parse_index_spec
 from argus.indexes.retriever import IndexRetriever, hits_of

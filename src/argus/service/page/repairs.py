@@ -17,7 +17,7 @@ from fastapi.responses import HTMLResponse
 from argus.data.folders import MANIFEST, SUMMARY, ArtifactFolder
 from argus.data.reading import WRITTEN, reading
 from argus.data.tables import Filter, read_where
-from argus.indexes.blend import BLEND, REMEDIES
+from argus.indexes.blend import REMEDIES
 from argus.measures.measures import coverage_words
 from argus.remedies.undo import list_remedies
 from argus.repair.job import HOME, JOB, TABLE
@@ -117,7 +117,7 @@ def _last_trial(index: Path, candidate: str, remedies: Sequence[Values]) -> Valu
         return None
     with reading(folder / SUMMARY, **AS_WRITTEN):
         manifest = folder.read_json(MANIFEST)[JOB]
-        tried, kept = [trial["candidate"] for trial in summary["trials"]], summary["kept"]
+        tried, kept = [arm["arm"] for arm in summary["arms"]], summary["kept"]
         best = kept if kept in tried else next(iter(tried), NOTHING)
         candidate = candidate if candidate in tried else best
         return {
@@ -130,7 +130,7 @@ def _last_trial(index: Path, candidate: str, remedies: Sequence[Values]) -> Valu
 
 def _changes_of_trial(folder: Path, candidate: str) -> Values:
     return _changes(
-        folder / f"{TABLE}.parquet", [("candidate", "=", candidate)],
+        folder / f"{TABLE}.parquet", [("arm", "=", candidate)],
         ("query_id", "question", "place_before", "place_after"),
         lambda row: row["ndcg10_after"] - row["ndcg10_before"],
     )  # fmt: skip
@@ -191,9 +191,9 @@ def read_receipts(index: Path, results: Sequence[Path]) -> Rows:
 def _receipt(id_: str, folder: Path) -> Values | None:
     """Return the figures of the repair that chose a remedy, else of an evaluation of it."""
     sections: Mapping[str, Any] = ArtifactFolder(folder).read_json(SUMMARY)
-    repair, evaluation, blend = map(sections.get, (JOB, "evaluation", BLEND))
+    repair, evaluation = map(sections.get, (JOB, "evaluation"))
     if repair and id_ in repair["remedies"]:
-        trials = [t for t in repair["trials"] if t["candidate"] == repair["kept"]]
+        trials = [arm for arm in repair["arms"] if arm["arm"] == repair["kept"]]
         if trials:
             return {
                 "difference": trials[0]["ndcg10"], "was_chosen": True,
@@ -202,8 +202,6 @@ def _receipt(id_: str, folder: Path) -> Values | None:
             }  # fmt: skip
     names = [one["name"].partition(",")[0] for one in evaluation["systems"]] if evaluation else []
     if not evaluation or len(names) != 2 or names[1].rpartition("@")[2].split(" ")[0] != id_:
-        if blend and blend["remedy"] == id_ and blend["parts"]:  # against the vectors alone
-            return {"difference": blend["parts"][-1]["ndcg10"]}
         return None
     measure = evaluation["headline"]
     own = (one for one in sections.values() if isinstance(one, dict) and one.get("remedy") == id_)

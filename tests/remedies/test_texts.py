@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from argus.remedies.own import add_own
 
 from argus.data.types import Document
 from argus.errors import ArgusError, InputError, NothingToMend
 from argus.indexes.job import build_index
 from argus.indexes.retriever import search_index
 from argus.indexes.views import ViewIndex
-from argus.remedies.own import add_own
 from argus.remedies.undo import list_remedies, rollback
 
 NICKNAMES = "def remedy(documents): return {'ny': ['The Big Apple, where the Yankees play']}"

@@ -1,0 +1,84 @@
+"""Choose among the arms of a trial by their values per question, and tell what choosing gains.
+
+Values per question of what runs and of every arm -> the verdict on each, the arm that is
+recommended, and the gain of that choice, cross-validated. `argus.tuning.decide` has the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from argus.measures import paired_difference
+from argus.tuning.arms import FUSION_ARMS, MINE
+from argus.tuning.decide import BETTER, WORSE, compare_arms, recommend
+
+MEASURE, GUARD = "nDCG@10", "R@10"  # decides, and is shown beside it
+FIRST = "RR@10"  # one over the rank of the first relevant document, shown to people
+HITS, JUDGED = "Success@10", "Judged@10"  # a relevant one among ten; share with a judgement
+MEASURES = (MEASURE, GUARD, FIRST, HITS, JUDGED)
+BLEND = "blend"  # the default, where it could be tried
+PerQuery = Mapping[str, Mapping[str, float]]
+"""Query to measure to value."""
+
+
+def choose(before: PerQuery, arms: Mapping[str, PerQuery], folds: int, seed: int) -> dict[str, Any]:
+    """Return the verdict on every arm, the recommended one, and what choosing so gains.
+
+    before: what runs. arms: every other way to search, on the same questions. To tell what choosing
+    gains, each fold is measured under the arm that the other folds' questions choose. Keys are
+    those of `argus.repair.job.ChosenRepair`.
+    """
+    measured = {MINE: before, **arms}
+
+    def of(measure: str) -> dict[str, dict[str, float]]:
+        return {name: {q: v[measure] for q, v in arm.items()} for name, arm in measured.items()}
+
+    values, recalls, hits, judged = (of(m) for m in (MEASURE, GUARD, HITS, JUDGED))
+    default = BLEND if BLEND in arms else MINE
+    fusions = [name for name in arms if name in FUSION_ARMS]
+    best = max(fusions, key=lambda name: _mean(values[name]), default=MINE)
+    verdicts, _ = compare_arms(values, MINE, seed=seed)
+
+    def figures(name: str) -> dict[str, Any]:
+        verdict = verdicts[name]
+        gain = paired_difference(values[MINE], values[name], seed=seed).figures()
+        recall = paired_difference(recalls[MINE], recalls[name], seed=seed).figures()
+        return {
+            "arm": name, "passes": verdict.verdict == BETTER, "harms": verdict.verdict == WORSE,
+            "verdict": verdict.words(), "needed": verdict.needed, "recall10": recall,
+            "ndcg10": gain | {"low": verdict.low, "high": verdict.high},
+            "hits10": _mean(hits[name]), "unjudged10": 1 - _mean(judged[name]),
+            "over_fusion": paired_difference(values[best], values[name], seed=seed).figures(),
+        }  # fmt: skip
+
+    outcomes: dict[str, float] = {}
+    by_fold = []
+    for fold in deal_folds(sorted(before), folds, seed):
+        kept = {
+            name: {q: v for q, v in arm.items() if q not in fold} for name, arm in values.items()
+        }
+        by_fold.append(recommend(kept, MINE, default) if kept[MINE] else MINE)
+        outcomes |= {q: values[by_fold[-1]][q] for q in fold}
+    return {
+        "arms": sorted(map(figures, arms), key=lambda arm: -arm["ndcg10"]["mean_difference"]),
+        "cross_validated": paired_difference(values[MINE], outcomes, seed=seed).figures(),
+        "chosen_by_fold": by_fold,
+        "recommended": recommend(values, MINE, default),
+        "best_fusion": best,
+        "hits10": _mean(hits[MINE]),
+        "unjudged10": 1 - _mean(judged[MINE]),
+    }
+
+
+def _mean(values: Mapping[str, float]) -> float:
+    return float(np.mean(list(values.values()))) if values else 0.0
+
+
+def deal_folds(queries: Sequence[str], folds: int, seed: int) -> list[set[str]]:
+    """Deal queries into folds at random, one each if there are fewer queries than folds."""
+    order = np.random.default_rng(seed).permutation(len(queries))
+    parts = np.array_split(order, min(folds, len(queries)))
+    return [{queries[i] for i in part} for part in parts]

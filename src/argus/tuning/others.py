@@ -1,0 +1,95 @@
+"""Try what a user names beside the fusions: other encoders and other retrievers, as arms.
+
+`encoder:NAME` embeds the documents anew, and stands alone and fused with BM25. Any other name is a
+retriever, as `--retriever` takes it. `texts:` and `rerank:` are split off here, and tried in
+`argus.repair.trials` and `argus.tuning.rerank`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from argus.data.provenance import content_hash
+from argus.data.types import Document, Query, Run
+from argus.encoders import documents as as_documents
+from argus.encoders import embed
+from argus.encoders import queries as as_queries
+from argus.encoders.load import load_any_encoder
+from argus.encoders.protocol import arrays_of, family_of
+from argus.encoders.store import open_store
+from argus.errors import InputError
+from argus.indexes.exact import search
+from argus.indexes.fusion import fuse_with_bm25
+from argus.indexes.retriever import FUSED_DEPTH
+from argus.tuning.arms import FUSION_ARMS, RIVALS, Tried, timed
+
+ENCODER, RERANK, TEXTS = "encoder", "rerank", "texts"
+
+
+@dataclass(frozen=True)
+class Named:
+    """Arms that a user named, by kind."""
+
+    encoders: tuple[str, ...] = ()
+    rerankers: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    retrievers: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, specs: Sequence[str]) -> Named:
+        """Sort names. Raises InputError for a kind without a name."""
+        kinds: dict[str, list[str]] = {ENCODER: [], RERANK: [], TEXTS: [], "": []}
+        for spec in dict.fromkeys(specs):
+            kind, colon, name = spec.partition(":")
+            if not colon or kind not in kinds or not kind:
+                kind, name = "", spec
+            if not name.strip():
+                raise InputError(
+                    repr(spec), expected="encoder:NAME, rerank:NAME, texts:FILE or a retriever",
+                    fix="Name it, such as texts:summaries.jsonl.", where="--arm",
+                )  # fmt: skip
+            kinds[kind].append(name)
+        return cls(*(tuple(names) for names in kinds.values()))
+
+
+def encoder_arms(
+    name: str,
+    documents: Sequence[Document],
+    queries: Sequence[Query],
+    vectors: Run,
+    bm25: Run,
+    home: Path,
+) -> Iterator[tuple[str, Tried]]:
+    """Yield another encoder over the same documents: alone, and fused with BM25.
+
+    One of sparse vectors, which are words themselves, is fused with the vectors of the index.
+    vectors, bm25: runs of 100 results. home: folder for its vectors, which are kept. Raises
+    ArgusError for an encoder that cannot be used.
+    """
+    encoder = load_any_encoder(name)
+    ordered = sorted(documents, key=lambda d: d.id)
+    family, made_by = family_of(encoder), encoder.fingerprint
+    own = home / content_hash(made_by, size=8).hex()
+    with open_store(family, own, fingerprint=made_by, dim=encoder.dim) as cache:
+        texts = embed(as_documents([d.content for d in ordered]), encoder, cache, what=name)
+        asked = embed(as_queries([q.text for q in queries]), encoder, cache, what="queries")
+    rows = [row for row, ok in enumerate(texts.ok) if ok]
+    ids = [ordered[row].id for row in rows]
+    found = search(asked.vectors, texts.vectors, FUSED_DEPTH)
+    alone: Run = {q.id: {} for q in queries}
+    able = [q.id for q, ok in zip(queries, asked.ok, strict=True) if ok]
+    for query, places, scores in zip(able, found.rows, found.scores, strict=True):
+        alone[query] = {ids[p]: float(s) for p, s in zip(places, scores, strict=True)}
+    ms = timed(lambda q: search(encoder.encode_queries([q.text]), texts.vectors, 10), queries)
+    size = sum(array.nbytes for array in arrays_of(texts.vectors))
+    note = f"build the index with --encoder {name}"
+    yield f"{ENCODER}:{name}", Tried(alone, ms, len(ids), size, note)
+    first, second, what = (
+        (vectors, alone, "the vectors") if family == "sparse" else (alone, bm25, "BM25")
+    )
+    for rival in RIVALS:
+        blend = FUSION_ARMS[rival]
+        run = fuse_with_bm25(first, second, FUSED_DEPTH, blend.fusion, blend.bm25)
+        yield f"{ENCODER}:{name} and {what} by {rival}", Tried(run, ms, len(ids), size, note)
