@@ -1,14 +1,15 @@
-"""A remedy of a user's own file adds views, and is undone like any other."""
+"""Further texts of a file or of a user's code are searched, and are undone like any remedy."""
 
 from __future__ import annotations
 
 import pytest
-from argus.remedies.own import add_own
+from argus.remedies.texts import add_texts
 
-from argus.data.types import Document
+from argus.data.types import Document, Query
 from argus.errors import ArgusError, InputError, NothingToMend
+from argus.indexes.blend import Blend
 from argus.indexes.job import build_index
-from argus.indexes.retriever import search_index
+from argus.indexes.retriever import IndexRetriever, search_index
 from argus.indexes.views import ViewIndex
 from argus.remedies.undo import list_remedies, rollback
 
@@ -30,12 +31,31 @@ def index(tmp_path, monkeypatch, minilm):
 def test_its_texts_bring_their_document_back_until_it_is_undone(index):
     asked = "Where is the Big Apple?"
     before = search_index(asked, index)["results"][0]["id"]
-    remedy = add_own(index, "own.py:remedy")
+    remedy = add_texts(index, "own.py:remedy")
     assert search_index(asked, index)["results"][0]["id"] == "ny" != before
-    assert [(r["id"], r["kind"], r["views"]) for r in list_remedies(index)] == [(remedy, "own", 1)]
-    assert add_own(index, "own.py") == remedy
+    assert [(r["id"], r["kind"], r["views"]) for r in list_remedies(index)] == [
+        (remedy, "texts", 1)
+    ]
+    assert add_texts(index, "own.py") == remedy
     assert rollback(index, remedy)["views_removed"] == 1
     assert search_index(asked, index)["results"][0]["id"] == before
+
+
+def test_texts_of_a_file_rank_as_the_formula_says(index, minilm):
+    summary = "The Big Apple, where the Yankees play"
+    (index.parent / "summaries.jsonl").write_text(f'{{"_id": "ny", "summary": "{summary}"}}\n')
+    blend = Blend(weight=0.5, bm25=0)
+    add_texts(index, str(index.parent / "summaries.jsonl"), blend=blend)
+    asked = minilm.encode_queries(["the Big Apple"])[0]
+    own, text, other = minilm.encode_documents(
+        [DOCUMENTS[0].content, summary, DOCUMENTS[1].content]
+    )
+    found = IndexRetriever(ViewIndex.open(index), minilm).search([Query("q", "the Big Apple")], 2)
+    expected = 0.5 * asked @ own + 0.5 * max(asked @ own, asked @ text)
+    assert found["q"] == pytest.approx({"ny": expected, "cider": asked @ other}, abs=1e-5)
+    with pytest.raises(InputError, match=r"no text field.*'a', 'b'"):
+        (index.parent / "two.jsonl").write_text('{"_id": "ny", "a": "x", "b": "y"}\n')
+        add_texts(index, str(index.parent / "two.jsonl"))
 
 
 @pytest.mark.parametrize(
@@ -51,5 +71,5 @@ def test_its_texts_bring_their_document_back_until_it_is_undone(index):
 def test_what_is_no_remedy_changes_nothing(index, code, error):
     (index.parent / "own.py").write_text(code)
     with pytest.raises(error, match=r"own\.py|no view could be made"):
-        add_own(index, "own.py:remedy")
+        add_texts(index, "own.py:remedy")
     assert list_remedies(index) == [] and ViewIndex.open(index).remedies() == []

@@ -12,6 +12,7 @@ from argus.repair.job import repair_index
 from argus.repair.trials import TRIAL, hold_out_needs
 from argus.scenarios.files import read_fields
 from argus.scenarios.remedy import add_scenarios
+from argus.tuning.arms import APPLICABLE
 
 ASPECTS = {
     "deque": ("a line-up of entries", "forget the oldest", "fast at both ends"),
@@ -110,8 +111,9 @@ def test_a_trial_leaves_the_index_and_judged_questions_choose_as_it_said(built, 
     kept = repair_index(built, **options)
     summary = kept.summary
     assert summary["kept"] == tried.summary["kept"]
-    candidates = {trial["arm"] for trial in summary["arms"]}
-    assert candidates == {"scenarios", "blend", "scenarios + blend"}
+    added = {arm["arm"] for arm in summary["arms"] if arm["applies"]}
+    assert added == {"scenarios", "blend", "scenarios + blend", *APPLICABLE}
+    assert {arm["arm"] for arm in summary["arms"]} == {*added, "vectors alone"}
     assert "no knowledge base" in summary["missing"]["expand"]
     assert summary["questions"] == 8 and len(summary["chosen_by_fold"]) == 5
     is_kept = summary["kept"] != "nothing"

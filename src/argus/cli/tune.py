@@ -1,6 +1,6 @@
-"""Declare the commands of `argus tune`: try remedies, apply one, list them, undo them.
+"""Declare the commands of `argus tune`: try ways to search, apply one, list them, undo them.
 
-`argus.repair` tries them and `argus.remedies` applies them. `undo`, `list_` and `blend` are written
+`argus.repair` tries them and `argus.remedies` applies them. `undo`, `list_` and `arm` are written
 here, because they work on an index or on a vector database alike (`RemedyPlace`).
 """
 
@@ -21,7 +21,7 @@ from argus.devices import Device
 from argus.encoders.config import EncoderConfig
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus, refuse_beside
-from argus.indexes.blend import Blend
+from argus.indexes.blend import BLEND, Blend
 from argus.jobs import options as o
 from argus.remedies.config import SentenceSettings
 from argus.settings import INDEX, OUTPUT, Doc, Options, Without, Writes, check_settings
@@ -164,14 +164,43 @@ def list_(place: RemedyPlace, json: o.AsJson = False) -> None:
 NOT_OF_STORES = ("model", "device", "batch_size", "concurrency")
 
 
+def _code(arm: str, target: str | None, place: RemedyPlace) -> list[str]:
+    """Return the code that an application takes for a fusion: the store's own, or Python."""
+    from argus.stores.spec import parse_store
+    from argus.tuning.arms import FUSION_ARMS
+    from argus.tuning.native import TARGETS, application_code
+
+    named: dict[str, str] = {}
+    if place.store is not None:
+        spec = parse_store(place.store)
+        target = target or (spec.kind if spec.kind in TARGETS else None)
+        named = {"url": spec.place, "collection": spec.collection}
+        field = place.opening.vector_field
+        named |= {} if field is None else {"vector_field": field}
+    of = FUSION_ARMS[arm]
+    code = application_code(
+        arm, method=of.fusion, weight=of.bm25, target=target or "python", place=named
+    )
+    return code.splitlines()
+
+
+Target = Annotated[
+    str | None,
+    Doc("Print the code for: python, langchain, llamaindex, qdrant, lancedb, milvus, "
+        "elasticsearch, opensearch, weaviate."),
+]  # fmt: skip
+
+
 @with_blocks
-def blend(
+def arm(
+    arm: Annotated[str, typer.Argument(help="Name of an arm: blend, DBSF, 'min-max 0.3' ...")],
     place: RepairedPlace,
-    blend: Blend,
+    blend: Annotated[Blend, Without("fusion", "by_question")],
     sentences: SentenceSettings,
     chunks: ChunkedCorpus,
     queries: o.MaybeQueries = None,
     qrels: o.MaybeQrels = None,
+    target: Target = None,
     out: Annotated[Path | None, OUTPUT] = None,
     encoder: o.EncoderName = None,
     device: Device = None,
@@ -183,19 +212,28 @@ def blend(
     ] = None,
     json: o.AsJson = False,
 ) -> None:
-    """Mix sentences and BM25 into the search of an index.
+    """Add an arm of argus tune try to an index, and print what your application needs.
 
-    All documents get a view of title and sentence for each of their sentences. No label and no
-    language model is needed; it is the repair that helped without them. `argus tune undo` takes it
-    out again.
+    A fusion changes how the index is searched, nothing in it. The blend, the default, also gets a
+    view of title and sentence for each sentence of a document. Other arms are added as the last
+    trial of the index measured them. `argus tune undo` takes any of them out again.
 
-    With --store the views are written as records into a collection beside the documents, which
-    stay as they are; then the store is asked for what was written.
+    With --store, a fusion is printed as the store's own query, and nothing is written. The blend is
+    written as records into a collection beside the documents, which stay as they are.
 
     Args:
         out: Folder for the receipt; default: in the index; of a store: argus-out.
     """
+    from argus.tuning.arms import APPLICABLE, FUSION_ARMS
+
+    if place.store is not None and arm in FUSION_ARMS:
+        return output.print_lines(_code(arm, target, place))
     if place.store is not None:
+        if arm != BLEND:
+            raise InputError(
+                f"{arm!r} and a store", expected=f"blend, or one of {', '.join(FUSION_ARMS)}",
+                fix="Name an index for the others.", where="ARM",
+            )  # fmt: skip
         refuse_beside("--store", "an index is judged", queries=queries, qrels=qrels)
         if encoder is None:
             raise InputError(
@@ -211,27 +249,40 @@ def blend(
         )  # fmt: skip
         return output.show(written, as_json=json)
     refuse_beside("--index", "an index names its encoder", **{"document-prompt": embedding})
+    if arm != BLEND and arm not in APPLICABLE:
+        from argus.repair import RepairConfig
+        from argus.repair.job import repair_index
+
+        tried = repair_index(
+            place.folder, arm=[arm.partition(" by ")[0]], config=RepairConfig(apply=arm),
+            encoder=encoder, device=device, out=out,
+        )  # fmt: skip
+        return output.show(tried, as_json=json)
     from argus.remedies.blend import blend_index
 
     result = blend_index(
-        place.folder, blend, sentences=sentences, encoder=encoder, device=device, chunks=chunks,
-        queries=queries, qrels=qrels, out=out,
+        place.folder, APPLICABLE.get(arm, blend), sentences=sentences, encoder=encoder,
+        device=device, chunks=chunks, queries=queries, qrels=qrels, out=out,
     )  # fmt: skip
     show_remedy(result, json)
-    if not json:
-        from argus.remedies.store_writing import blended_retriever, describe_serving
+    if json:
+        return
+    if arm in FUSION_ARMS:
+        return output.print_lines(_code(arm, target, place))
+    from argus.remedies.store_writing import blended_retriever, describe_serving
 
-        output.print_lines(["To serve it over a retriever of your own, in Python:"])
-        served = blended_retriever("my_retriever", repr(str(place.folder)))
-        output.print_lines(describe_serving(served))
+    output.print_lines(["To serve it over a retriever of your own, in Python:"])
+    served = blended_retriever("my_retriever", repr(str(place.folder)))
+    output.print_lines(describe_serving(served))
 
 
 apply = Group(
-    "Apply one remedy to an index or a store, with a receipt.",
+    "Add an arm of argus tune try, with a receipt: argus tune apply ARM. Or one of these remedies.",
+    first="arm",
     entries=(
         Entry(
-            "blend", "tune:blend", "Mix sentences and BM25 in.",
-            example="argus tune apply blend --index index/",
+            "arm", "tune:arm", "The blend, a fusion, or an arm of the last trial.",
+            example="argus tune apply DBSF --index index/",
         ),
         Entry(
             "expand", "argus.remedies.expansion:expand_index",
@@ -266,10 +317,10 @@ app = Group(
     "Try what may help a retriever, keep what is proven, undo it.",
     entries=(
         Entry(
-            "try", "argus.repair.job:repair_index", "Try the remedies; keep what is proven.",
+            "try", "argus.repair.job:repair_index", "What to change, and what it is worth.",
             example="argus tune try --index index/ --queries queries.jsonl --qrels qrels.tsv",
         ),
-        Entry("apply", "tune:apply", "Apply one remedy, with a receipt."),
+        Entry("apply", "tune:apply", "Add an arm, with a receipt; print its code."),
         Entry(
             "list", "tune:list_", "Show the remedies in an index or a store.",
             example="argus tune list --index index/",

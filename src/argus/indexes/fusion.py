@@ -131,7 +131,7 @@ def distribution_based(scores: Scores) -> Scores:
 
 _METHODS: dict[Fusion, Callable[[Scores], Scores]] = {
     "rrf": reciprocal_ranks,
-    "rrf-2": partial(reciprocal_ranks, constant=2.0),  # the default of Qdrant
+    "rrf-2": partial(reciprocal_ranks, constant=2.0),  # k = 3 of Qdrant, whose ranks begin at 0
     "min-max": min_max,
     "dbsf": distribution_based,
 }

@@ -24,7 +24,7 @@ from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.judged import fold_system
 from argus.evaluation.systems import System, missing_gold
-from argus.indexes.blend import BLEND, REMEDIES, Blend
+from argus.indexes.blend import BLEND, FUSION, REMEDIES, Blend
 from argus.indexes.header import index_folder
 from argus.indexes.retriever import encoder_of
 from argus.indexes.views import BEFORE, ViewIndex, new_views, originals
@@ -161,11 +161,16 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     documents, settings = summary["documents"], summary["settings"]
     if not summary["added"]:
         yield f"{summary['remedy']} was in the index already; nothing added"
-    yield (
-        f"{summary['remedy']}: {summary['views']:,} sentence views of "
-        f"{documents['with_views']:,} of "
-        f"{documents['total']:,} documents; λ = {settings['weight']:g}, BM25 {settings['bm25']:g}"
-    )
+    if settings["weight"] == 1:
+        weighs = f", BM25 {settings['bm25']:g}" if settings["fusion"] == FUSION else ""
+        yield f"{summary['remedy']}: vectors and BM25 fused by {settings['fusion']}{weighs}"
+        yield "nothing else was added to the index"
+    else:
+        yield (
+            f"{summary['remedy']}: {summary['views']:,} sentence views of "
+            f"{documents['with_views']:,} of {documents['total']:,} documents; "
+            f"λ = {settings['weight']:g}, BM25 {settings['bm25']:g}"
+        )
     if others := ", ".join(summary["relied_on"]):
         yield f"{summary['views_known']:,} views were in the index already ({others})"
     if failed := summary["views_failed"]:

@@ -53,6 +53,7 @@ from argus.scenarios.profile import Profiled
 from argus.scenarios.profiles import profile_documents
 from argus.settings import INDEX, OUTPUT, Option, Options
 from argus.tuning.arms import (
+    APPLICABLE,
     DEPTH,
     Tried,
     arm_lines,
@@ -63,7 +64,7 @@ from argus.tuning.arms import (
     recommendation_words,
 )
 from argus.tuning.choose import BLEND
-from argus.tuning.others import Named
+from argus.tuning.others import TEXTS, Named
 from argus.verdict.verdict import BLEND_MEASURED
 
 JOB = "repair"
@@ -345,11 +346,16 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"chosen on other folds and measured on each: {_describe_difference(figures)}"
         first, *rest = recommendation_words(summary)
         yield from (f"recommended: {first}", *rest)
+    reasons: dict[str, list[str]] = {}
     for name, why in {**summary["missing"], **summary["failed"]}.items():
-        yield f"not tried: {name}: {why}"
+        reasons.setdefault(why, []).append(name)
+    yield from (f"not tried: {', '.join(names)}: {why}" for why, names in reasons.items())
     remedies = ", ".join(summary["remedies"])
     if summary.get("only_try") and summary["kept"] != trials.NOTHING:
-        yield f"would be kept: {summary['kept']}; the index is as it was (--only-try)"
+        kept, index = summary["kept"], summary["index"]
+        yield f"would be kept: {kept}; the index is as it was (--only-try)"
+        if kept in {*APPLICABLE, BLEND} or kept.startswith(f"{TEXTS}:"):
+            yield f"To add it: {command('tune', 'apply', kept, '--index', index)}"
     elif remedies:
         yield f"kept: {summary['kept']} ({remedies})"
         yield "search, evaluate and explain use it from now on. To undo it:"

