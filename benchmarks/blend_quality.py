@@ -23,13 +23,14 @@ from argus.data.types import Document, FloatArray, Run
 from argus.encoders import EncoderConfig, load_encoder
 from argus.evaluation.judged import read_judged
 from argus.indexes.blend import Blend
-from argus.indexes.fusion import RIVALS, Fusion, fuse_with_bm25
+from argus.indexes.fusion import fuse_with_bm25
 from argus.indexes.job import build_index
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 from argus.knowledge.stdlib import standard_library, standard_questions
 from argus.measures import evaluate, paired_difference
-from argus.remedies.blend import DENSE, JudgedVectors, Searched, blend_index
+from argus.remedies.blend import blend_index
+from argus.tuning.arms import DENSE, FUSION_ARMS, JudgedVectors, Searched, fixed
 from benchmarks.shared import collection
 
 # Collections that were at hand when the blend was made.
@@ -37,10 +38,6 @@ CHOSEN_ON = ("hotpot100", "theoremqa_theorems", "cranfield", "wiki2", "demo",
              "impliret_wknow_multi")  # fmt: skip
 COLLECTIONS = (*CHOSEN_ON, "anthropic_docs", "contextual_code", "xquad_en")
 NDCG, RECALL, DEPTH, DRAWS = "nDCG@10", "R@10", 100, 10_000
-# Fusions that one may fix before a judgement is seen.
-FIXED: dict[str, tuple[Fusion, float]] = {
-    f"min-max {w / 10}": ("min-max", w / 10) for w in range(1, 8)
-} | RIVALS
 CONSTANT = "blend, BM25 always 0.2"
 
 
@@ -98,7 +95,7 @@ def _collection(
         "questions": len(judged.queries),
         "views": blended.summary["views"],
         "vectors_alone": round(float(np.mean(list(dense[NDCG].values()))), 4),
-        "best_fixed": max(FIXED, key=means.__getitem__),
+        "best_fixed": max(FUSION_ARMS, key=means.__getitem__),
         "arms": {
             arm: {measure: compared(dense[measure], of[measure]) for measure in (NDCG, RECALL)}
             for arm, of in values.items()
@@ -127,18 +124,18 @@ def _arms(searched: Searched, of: JudgedVectors) -> dict[str, Callable[[], Run]]
     def blended(**parts: float) -> Callable[[], Run]:
         return lambda: searched.run(of.queries, of.vectors, DEPTH, replace(DENSE, **parts))
 
-    def fixed(method: Fusion, share: float, **parts: float) -> Callable[[], Run]:
-        return lambda: fuse_with_bm25(blended(**parts)(), words, DEPTH, method, share)
+    def fused(arm: Blend, **parts: float) -> Callable[[], Run]:
+        return lambda: fuse_with_bm25(blended(**parts)(), words, DEPTH, arm.fusion, arm.bm25)
 
     whole = Blend()
     return {
         "vectors alone": blended(),
         "BM25 alone": lambda: words,
-        **{name: fixed(*fusion) for name, fusion in FIXED.items()},
+        **{name: fused(arm) for name, arm in FUSION_ARMS.items()},
         "BM25 by question": blended(bm25=whole.bm25),
         "sentences": blended(weight=whole.weight),
-        CONSTANT: fixed("min-max", 0.2, weight=whole.weight),
-        "blend, BM25 always 0.3": fixed("min-max", 0.3, weight=whole.weight),
+        CONSTANT: fused(fixed("min-max", 0.2), weight=whole.weight),
+        "blend, BM25 always 0.3": fused(fixed("min-max", 0.3), weight=whole.weight),
         "blend": blended(weight=whole.weight, bm25=whole.bm25),
     }
 

@@ -28,8 +28,9 @@ from argus.indexes.job import build_index
 from argus.indexes.lexical import STEMMED, LexicalIndex
 from argus.indexes.snapshot import Snapshot
 from argus.knowledge.stdlib import standard_library, standard_questions
-from argus.remedies.blend import ALONE, Searched, blend_index, steps
+from argus.remedies.blend import blend_index
 from argus.remedies.blend_parts import sentence_views
+from argus.tuning.arms import Searched
 from benchmarks.shared import collection
 
 DOCUMENTS, VIEWS, K, QUERIES = 50_000, 5, 10, 150
@@ -88,7 +89,7 @@ def _search(
     alone = Snapshot.of(own, documents)
     words = LexicalIndex.build(ids, [texts[i % len(texts)] for i in range(DOCUMENTS)], STEMMED)
     took: dict[str, list[float]] = {"dense": []}
-    arms = {name: arm for name, arm in steps(Blend()).items() if name != ALONE}
+    arms = {"+ sentences": Blend(bm25=0), "+ BM25": Blend()}
     searched = Searched(whole, words)
     for arm in arms.values():
         searched.run(questions[:1], vectors[:1], K, arm)

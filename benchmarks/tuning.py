@@ -21,8 +21,8 @@ from argus.encoders import EncoderConfig, load_encoder
 from argus.indexes.job import build_index
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
-from argus.remedies.blend import DENSE, JudgedVectors, Searched, blend_index
-from argus.tuning.arms import part_and_fusion_runs
+from argus.remedies.blend import blend_index
+from argus.tuning.arms import DENSE, JudgedVectors, Searched, part_and_fusion_runs
 from argus.tuning.decide import BETTER, WORSE, compare_arms, recommend
 from benchmarks.blend_quality import DEPTH, NDCG, judged_collection
 

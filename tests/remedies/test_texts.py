@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from argus.remedies.texts import add_texts
 
 from argus.data.types import Document, Query
 from argus.errors import ArgusError, InputError, NothingToMend
@@ -11,6 +10,7 @@ from argus.indexes.blend import Blend
 from argus.indexes.job import build_index
 from argus.indexes.retriever import IndexRetriever, search_index
 from argus.indexes.views import ViewIndex
+from argus.remedies.texts import add_texts
 from argus.remedies.undo import list_remedies, rollback
 
 NICKNAMES = "def remedy(documents): return {'ny': ['The Big Apple, where the Yankees play']}"

@@ -14,7 +14,8 @@ from string import Template
 from typing import Any
 
 from argus.errors import InputError
-from argus.indexes.fusion import FUSIONS, Fusion, check_fusion
+from argus.indexes.blend import FUSIONS, Fusion
+from argus.indexes.fusion import check_fusion
 from argus.indexes.retriever import FUSED_DEPTH
 from argus.indexes.snapshot import check_k
 from argus.settings import TOP_K
