@@ -22,9 +22,12 @@ from argus.indexes.job import build_index
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 from argus.remedies.blend import blend_index
+from argus.repair import RepairConfig
+from argus.repair.job import repair_index
 from argus.tuning.arms import DENSE, JudgedVectors, Searched, part_and_fusion_runs
 from argus.tuning.decide import BETTER, WORSE, compare_arms, recommend
 from benchmarks.blend_quality import DEPTH, NDCG, judged_collection
+from benchmarks.shared import collection
 
 COLLECTIONS = ("anthropic_docs", "contextual_code", "cosqa", "cranfield", "hotpot100",
                "theoremqa_theorems", "impliret_wknow_multi", "xquad_en", "demo")  # fmt: skip
@@ -45,8 +48,9 @@ def run() -> dict[str, Any]:
             results[name] = {"questions": len(arms[BLEND]), "nDCG@10": _rounded(means)}
             results[name] |= {mine: decisions(arms, mine) for mine in MINE}
             print(name, results[name], flush=True)
+        texts = further_texts(home / "texts", encoder)
     every = [results[name] for name in COLLECTIONS]
-    return {"collections": results} | {
+    return {"collections": results, "summaries of anthropic_docs": texts} | {
         f"mean, {mine} runs": {
             figure: _rounded({way: np.mean([r[mine][figure][way] for r in every])
                               for way in every[0][mine][figure]})
@@ -73,6 +77,28 @@ def measured_arms(name: str, index: Path, encoder: Any) -> dict[str, FloatArray]
     ids = [q.id for q in of.queries]
     per_query = {arm: of.measure(ranked, NDCG) for arm, ranked in runs.items()}
     return {arm: np.array([v[q][NDCG] for q in ids]) for arm, v in per_query.items()}
+
+
+def further_texts(index: Path, encoder: Any) -> dict[str, Any]:
+    """Return what summaries add on anthropic_docs: to the vectors, and to the best fixed fusion."""
+    documents, judged = judged_collection("anthropic_docs")
+    build_index(documents, out=index, encoder=encoder)
+    texts = f"texts:{collection('anthropic_docs') / 'summaries.jsonl'}"
+    tried = repair_index(
+        index, queries=judged.queries, qrels=judged.qrels, arm=[texts], encoder=encoder,
+        config=RepairConfig(only_try=True),
+    ).summary  # fmt: skip
+    figures = ("mean_difference", "low", "high", "improved", "harmed")
+    return {
+        "best fixed fusion": tried["best_fusion"],
+        "recommended": Path(tried["recommended"]).name,
+    } | {
+        Path(arm["arm"]).name: {
+            of: {f: arm[of][f] for f in figures} for of in ("ndcg10", "over_fusion")
+        }
+        for arm in tried["arms"]
+        if arm["arm"].startswith("texts:")
+    }
 
 
 def decisions(arms: dict[str, FloatArray], mine: str) -> dict[str, dict[str, float]]:

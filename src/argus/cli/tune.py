@@ -318,6 +318,7 @@ app = Group(
     entries=(
         Entry(
             "try", "argus.repair.job:repair_index", "What to change, and what it is worth.",
+            estimate="argus.repair.job:estimate_trial",
             example="argus tune try --index index/ --queries queries.jsonl --qrels qrels.tsv",
         ),
         Entry("apply", "tune:apply", "Add an arm, with a receipt; print its code."),

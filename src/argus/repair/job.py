@@ -15,8 +15,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
-
 from argus.commands import command
 from argus.corpora.opening import Origin
 from argus.data.folders import SUMMARY, ArtifactFolder
@@ -36,6 +34,7 @@ from argus.indexes.views import ViewIndex, originals
 from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
+from argus.llm import Estimate
 from argus.llm.config import NamedModel
 from argus.measures.measures import coverage_words
 from argus.measures.significance import with_interval
@@ -50,7 +49,7 @@ from argus.retrievers.protocol import Answers
 from argus.scenarios.config import ProfileSettings
 from argus.scenarios.files import read_profiles
 from argus.scenarios.profile import Profiled
-from argus.scenarios.profiles import profile_documents
+from argus.scenarios.profiles import draw, estimate_profiles, profile_documents
 from argus.settings import INDEX, OUTPUT, Option, Options
 from argus.tuning.arms import (
     APPLICABLE,
@@ -61,6 +60,7 @@ from argus.tuning.arms import (
     harmed_questions,
     judging_words,
     parts_words,
+    price_words,
     recommendation_words,
 )
 from argus.tuning.choose import BLEND
@@ -103,6 +103,8 @@ class ChosenRepair(Result):
     remedies: ids of the remedies that were added to the index.
     in_index: ids of the remedies that were in the index when candidates were tried.
     only_try: whether nothing was to be added.
+    price: documents for which a language model wrote needs, of all documents, and what that cost
+        (None without a price). None without a model.
     """
 
     folder: Path
@@ -182,13 +184,13 @@ def repair_index(
     last = None if config.apply is None else _read_last_trial(folder, config.apply, there)
     record.open(folder, about=(opened.path,))
     start = time.perf_counter()
+    price: dict[str, Any] | None = None
     if profiles is None and model is not None:  # its answers are kept in the folder
-        writer = ProfileSettings().by(model)
-        rng = np.random.default_rng(config.seed)
-        drawn = sorted(rng.permutation(len(documents))[: config.sample].tolist())
-        sample = [documents[i] for i in drawn]
+        sample, writer = draw(documents, config.sample), ProfileSettings().by(model)
         written = profile_documents(sample, out=folder.path / SAMPLE, config=writer)
         profiles = read_profiles(written.folder)
+        cost = written.summary["language_model"]["answers"]["cost"]
+        price = {"written": len(sample), "documents": len(documents), "cost": cost}
     if profiles is not None:
         profiles = {d.id: profiles[d.id] for d in documents if d.id in profiles}
         if not any(p.profile is not None for p in profiles.values()):
@@ -215,7 +217,7 @@ def repair_index(
         with record.timed("adding what is kept"):
             summary["remedies"] = trials.apply_steps(opened.path, steps)
     summary["seconds"] = round(time.perf_counter() - start, 1)
-    summary |= {"in_index": there, "only_try": config.only_try}
+    summary |= {"in_index": there, "only_try": config.only_try, "price": price}
     manifest = record.manifest({"questions": summary["questions"]})
     rows = read_table(folder / f"{TABLE}.parquet") if summary["arms"] else None
     homes = [ArtifactFolder(opened.path / REMEDIES / remedy) for remedy in summary["remedies"]]
@@ -227,6 +229,29 @@ def repair_index(
         home.write_results(JOB, summary, manifest)
     opened.refresh()
     return ChosenRepair(folder.path, write_report(folder.path), opened, summary)
+
+
+def estimate_trial(
+    index: Path | str,
+    *,
+    model: NamedModel = None,
+    config: RepairConfig | None = None,
+    out: Path | None = None,
+) -> Estimate:
+    """Estimate prompts and cost of the needs that a language model writes for a sample.
+
+    Asks nothing. Raises InputError without a model.
+    """
+    if model is None:
+        fix = "Everything else is tried without a language model, and costs nothing."
+        raise InputError(
+            "nothing to estimate without a model", expected="--model NAME", fix=fix,
+            where="--estimate",
+        )  # fmt: skip
+    opened, config = ViewIndex.open(index_folder(index)), config or RepairConfig()
+    home = (out or opened.path / HOME) / SAMPLE
+    sample = draw(originals(opened), config.sample)
+    return estimate_profiles(sample, out=home, config=ProfileSettings().by(model))
 
 
 def _try(
@@ -346,6 +371,8 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"chosen on other folds and measured on each: {_describe_difference(figures)}"
         first, *rest = recommendation_words(summary)
         yield from (f"recommended: {first}", *rest)
+    if price := summary.get("price"):
+        yield price_words(price)
     reasons: dict[str, list[str]] = {}
     for name, why in {**summary["missing"], **summary["failed"]}.items():
         reasons.setdefault(why, []).append(name)

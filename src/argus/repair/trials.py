@@ -29,6 +29,7 @@ from argus.evaluation.judged import JudgedQueries, ParentFold, fold_system
 from argus.evaluation.systems import System, missing_gold
 from argus.extras import naming_extras
 from argus.indexes.blend import DENSE as DENSE_ONLY
+from argus.indexes.blend import Blend
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.job import OWN_NAMES
 from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever
@@ -56,6 +57,7 @@ from argus.tuning.arms import (
     VECTORS,
     JudgedVectors,
     Tried,
+    added,
     part_and_fusion_runs,
     timed,
 )
@@ -63,6 +65,7 @@ from argus.tuning.choose import BLEND, FIRST, MEASURE, MEASURES, PerQuery, choos
 from argus.tuning.others import TEXTS, Named, encoder_arms
 from argus.tuning.rerank import open_reranker, rerank
 
+SENTENCES = "sentences"  # the blend without BM25
 EXPAND, SCENARIOS, ADAPT = "expand", "scenarios", "adapt"
 JUDGED, NEEDS = "judged questions", "held-out needs"
 NOTHING = "nothing"  # no candidate is kept, or no question judges
@@ -138,6 +141,7 @@ def candidates(materials: Materials) -> tuple[dict[str, list[Apply]], dict[str, 
     sets += [pair for pair in combinations(there, 2) if BLEND in pair]
     sets += [tuple(there)] if len(there) > 2 else []
     found = {" + ".join(names): [there[name] for name in names] for names in sets}
+    found[SENTENCES] = [lambda index: blend_index(index, Blend(bm25=0), encoder=encoder).remedy]
     for name in further:
         for rival in RIVALS:
             blend = replace(FUSION_ARMS[rival], weight=TEXTS_BLEND.weight)
@@ -257,10 +261,13 @@ def try_all(
     judged = JudgedVectors(queries, vectors, questions.qrels, fold)
     tried = Trials()
 
-    def search(trial: Path, as_of: str | None = None) -> Tried:
-        retriever = IndexRetriever(ViewIndex.open(trial), encoder, as_of)
+    encoding = timed(lambda i: encoder.encode_queries([queries[i].text]), len(queries))
+
+    def search(trial: Path) -> Tried:
+        retriever = IndexRetriever(ViewIndex.open(trial), encoder)
         run = retriever.rank(queries, vectors, max(judged.depth, config.rerank_depth))
-        return Tried(run, timed(lambda q: retriever.search([q], DEPTH), queries))
+        ms = timed(lambda i: retriever.rank([queries[i]], vectors[i : i + 1], DEPTH), len(queries))
+        return Tried(run, added(encoding, ms))
 
     with _copy(index) as trial:
         if questions.kind == NEEDS:
@@ -270,7 +277,7 @@ def try_all(
         documents = originals(opened)
         own = {remedy.id for remedy in opened.remedies()}
         before = search(trial) if mine is None else mine
-        tried.arms |= parts_and_fusions(opened, encoder, judged)
+        tried.arms |= parts_and_fusions(opened, encoder, judged, encoding)
         for name, steps in candidates(materials)[0].items():
             with tried.trying(name):
                 apply_steps(trial, steps)
@@ -312,18 +319,21 @@ def try_all(
 
 
 def parts_and_fusions(
-    index: ViewIndex, encoder: Encoder, judged: JudgedVectors
+    index: ViewIndex, encoder: Encoder, judged: JudgedVectors, encoding: list[float]
 ) -> dict[str, Tried]:
-    """Return the vectors of the documents alone, BM25 alone, and their fixed fusions."""
+    """Return the vectors of the documents alone, BM25 alone, and their fixed fusions.
+
+    encoding: milliseconds in which the encoder makes the vectors of single questions.
+    """
     dense = IndexRetriever(index, encoder, ORIGINAL, DENSE_ONLY)
     lexical, queries = dense.lexical(), judged.queries
     ids = [query.id for query in queries]
     vectors = dense.nearest(judged.vectors, FUSED_DEPTH).run(ids)
     words = lexical.search([q.text for q in queries], FUSED_DEPTH).run(ids)
-    by_vectors = timed(lambda q: dense.search([q], FUSED_DEPTH), queries)
-    by_words = timed(lambda q: lexical.search([q.text], FUSED_DEPTH), queries)
-    both = [a + b for a, b in zip(by_vectors, by_words, strict=True)]
-    took = {VECTORS: by_vectors, BM25: by_words}
+    near = timed(lambda i: dense.nearest(judged.vectors[i : i + 1], FUSED_DEPTH), len(ids))
+    by_words = timed(lambda i: lexical.search([queries[i].text], FUSED_DEPTH), len(ids))
+    by_vectors = added(encoding, near)
+    both, took = added(by_vectors, by_words), {VECTORS: by_vectors, BM25: by_words}
     runs = part_and_fusion_runs(vectors, words, FUSED_DEPTH)
     return {name: Tried(run, took.get(name, both)) for name, run in runs.items()}
 

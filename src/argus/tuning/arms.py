@@ -74,14 +74,22 @@ class Tried:
         return {"ms": ms, "records": self.records, "bytes": self.bytes, "note": self.note}
 
 
-def timed(search: Callable[[Query], object], queries: Sequence[Query]) -> list[float]:
-    """Return the milliseconds of a search for the first questions, asked one by one."""
+def timed(search: Callable[[int], object], n: int) -> list[float]:
+    """Return the milliseconds of a search for the first of n questions, asked one by one.
+
+    search: of the question at a place.
+    """
     took = []
-    for query in queries[: TIMED + 1]:
+    for i in range(min(n, TIMED + 1)):
         start = time.perf_counter()
-        search(query)
+        search(i)
         took.append(1e3 * (time.perf_counter() - start))
     return took[1:] or took  # the first one opens things
+
+
+def added(first: Sequence[float], second: Sequence[float]) -> list[float]:
+    """Return the milliseconds of two steps, question by question."""
+    return [a + b for a, b in zip(first, second, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -228,6 +236,15 @@ def recommendation_words(summary: Mapping[str, Any]) -> Iterator[str]:
         sure = "by more than chance" if (over["low"] or 0) > 0 else "which may be chance"
         told = f"{with_interval(over)}, {sure}" if over["mean_difference"] > 0 else "nothing"
         yield f"over the best fixed fusion, {summary['best_fusion']} (three lines): {told}"
+
+
+def price_words(price: Mapping[str, Any]) -> str:
+    """Return for how many documents a language model wrote, and what the rest would cost."""
+    written, documents, cost = price["written"], price["documents"], price["cost"]
+    told = f"the language model wrote needs for {written:,} of {documents:,} documents"
+    if cost is None:
+        return f"{told}; --input-price and --output-price tell what all would cost"
+    return f"{told}, for {cost:.2f}; all would cost about {cost * documents / written:.2f}"
 
 
 def judging_words(summary: Mapping[str, Any]) -> str:

@@ -82,7 +82,10 @@ def encoder_arms(
     able = [q.id for q, ok in zip(queries, asked.ok, strict=True) if ok]
     for query, places, scores in zip(able, found.rows, found.scores, strict=True):
         alone[query] = {ids[p]: float(s) for p, s in zip(places, scores, strict=True)}
-    ms = timed(lambda q: search(encoder.encode_queries([q.text]), texts.vectors, 10), queries)
+    rows_of = texts.vectors
+    ms = timed(
+        lambda i: search(encoder.encode_queries([queries[i].text]), rows_of, 10), len(queries)
+    )
     size = sum(array.nbytes for array in arrays_of(texts.vectors))
     note = f"build the index with --encoder {name}"
     yield f"{ENCODER}:{name}", Tried(alone, ms, len(ids), size, note)
