@@ -269,6 +269,10 @@ app = Group(
             "try", "argus.repair.job:repair_index", "Try the remedies; keep what is proven.",
             example="argus tune try --index index/ --queries queries.jsonl --qrels qrels.tsv",
         ),
+        Entry(
+            "judge", "argus.tuning.judge:judge_pool", "Judge questions; see what they decide.",
+            example="argus tune judge --index index/ --queries log.jsonl --out judged/",
+        ),
         Entry("apply", "tune:apply", "Apply one remedy, with a receipt."),
         Entry(
             "list", "tune:list_", "Show the remedies in an index or a store.",

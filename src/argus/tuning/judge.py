@@ -1,0 +1,284 @@
+"""`argus tune judge`: judge a few questions, pooled over ways to search, and tell what they decide.
+
+A log, or questions without judgements -> a random draw, and for each question one pool: the first
+documents of every arm, in an order that tells none. `argus.traffic.judging` has them graded, in a
+table, on a page or by a language model. `decide` compares the arms on the grades. The arms' runs
+are saved, so that deciding searches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated, Any
+
+import numpy as np
+
+from argus.commands import carry, command
+from argus.data.documents import find_file, write_qrels
+from argus.data.folders import ArtifactFolder
+from argus.data.provenance import content_hash
+from argus.data.reading import WRITTEN, reading
+from argus.data.runs import cut, ranking
+from argus.data.types import Document, Query, Run
+from argus.data.writing import one_writer, write_jsonl
+from argus.encoders import Encoder
+from argus.errors import InputError
+from argus.indexes.fold import ORIGINAL
+from argus.indexes.header import index_folder
+from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever, encoder_of
+from argus.indexes.views import ViewIndex, originals
+from argus.jobs import options as o
+from argus.jobs.result import Result
+from argus.jobs.workspace import keep_input, require_some
+from argus.llm.config import NamedModel
+from argus.measures import evaluate
+from argus.measures.significance import with_interval
+from argus.remedies.blend import DENSE, NDCG, K, Searched
+from argus.retrievers.config import NamedRetriever
+from argus.retrievers.opening import opened as opened_retriever
+from argus.settings import INDEX, Doc, Option, Without
+from argus.traffic.config import JudgingConfig, LogConfig
+from argus.traffic.exchange import Exchange
+from argus.traffic.judging import LiveJudging, judge_traffic
+from argus.traffic.reading import normal, read_traffic
+from argus.traffic.sampling import PLAN, STEMS, ServedQuestion, draw_sample, read_served
+from argus.tuning.arms import MINE, part_and_fusion_runs
+from argus.tuning.decide import BETTER, WORSE, compare_arms, recommend
+
+ARMS = "arms.json"  # the runs of all arms, by name
+DECISIONS = "decisions.json"  # the summary
+AS_IS = "the index as it is"
+POOLED = 5  # documents of each arm in a pool
+STEP = 10  # judged questions from one decision to the next
+
+
+@dataclass(frozen=True, repr=False)
+class PoolResult(Result):
+    """Drawn questions with their pools, and what the judged ones decide. All is in `folder`.
+
+    to_judge: the table to fill in. Keys of the summary, which is also in decisions.json:
+
+    drawn: questions to judge.
+    documents: documents to grade, over all questions.
+    judged: questions whose documents all have a grade.
+    failed: questions that the retriever of the user could not answer, left out.
+    mine: name of the retriever of the user, or the index as it is.
+    decisions: see `decide`.
+    then: command that tries the remedies as well.
+    """
+
+    folder: Path
+    to_judge: Path
+    summary: dict[str, Any]
+
+    def headline(self) -> Iterator[str]:
+        """Yield the draw, the decisions so far, and the next step."""
+        s = self.summary
+        yield (
+            f"{s['drawn']:,} questions drawn, {s['documents']:,} documents to grade (the first "
+            f"{POOLED} of each arm); {s['judged']:,} questions judged"
+        )
+        if s["failed"]:
+            yield f"{s['failed']:,} questions failed in {s['mine']} and are left out"
+        yield from map(decision_words, s["decisions"])
+        for last in s["decisions"][-1:]:
+            own = last["arms"][0]["mean"] - last["arms"][0]["difference"]
+            telling = f"{last['telling']:,} questions with a relevant document"
+            yield f"{NDCG} against {s['mine']} ({own:.3f}), on {telling}:"
+            for arm in last["arms"]:
+                difference = with_interval({**arm, "mean_difference": arm["difference"]})
+                yield f"  {arm['arm']}: {arm['mean']:.3f}, {difference}: {arm['words']}"
+            yield f"recommended: {last['recommended']}. With the remedies beside it: {s['then']}"
+        if s["judged"] < s["drawn"]:
+            yield f"To judge with keys on a page: {command('serve', self.folder)}"
+            yield f"Or grade each row of {self.to_judge} from 0 to 3. Then run this command again."
+
+
+@one_writer
+def judge_pool(
+    index: Annotated[Path | str, Option(("--index",)), INDEX],
+    *,
+    queries: Annotated[Path | None, Doc("Questions, or a log: nothing is judged yet.")] = None,
+    out: o.Out = o.OUT,
+    retriever: NamedRetriever = None,
+    config: Annotated[JudgingConfig | None, Without("k", "relevant_from")] = None,
+    log: Annotated[LogConfig | None, Without(*{*vars(LogConfig())} - {"query_field"})] = None,
+    model: Annotated[NamedModel, Without("budget")] = None,
+    encoder: o.IndexEncoder = None,
+    fresh: o.Fresh = False,
+) -> PoolResult:
+    """Judge a few questions, and see after each ten which way to search they decide for.
+
+    Questions are drawn at random. The first five documents of the vectors, of BM25, of their
+    fusions and of what runs are graded together, shuffled: every arm is judged alike. Judge on the
+    page of `argus serve OUT` or in OUT/to_judge.tsv, or name a --model. Run the same command again
+    to read the grades. A larger --budget goes on. Judged questions are written as OUT/queries.jsonl
+    and OUT/qrels.tsv for `argus tune try`, which has the remedies as well.
+
+    Raises InputError for questions without text, another index or retriever than the folder began
+    with, and grades of documents outside the pool.
+
+    Args:
+        index: Folder from argus index build.
+        retriever: What runs, if not the index: FILE.py:NAME, a store or a service.
+    """
+    config = config or JudgingConfig()
+    asked = read_questions(queries, log)
+    opened = ViewIndex.open(index_folder(index))
+    searching = encoder_of(opened, encoder)
+    opened.header.check_fingerprint(searching.fingerprint, opened.path)
+    # An object's address differs in each process.
+    mine = AS_IS if retriever is None else str(retriever).partition(" at 0x")[0]
+    parts = opened.made, str(opened.version), searching.fingerprint, mine, str(config.seed)
+    folder, key = ArtifactFolder(Path(out), fresh=fresh), content_hash(*parts).hex()
+    keep_input(folder, [opened.path, queries])
+    saved: dict[str, Any] = {} if fresh else _read_saved(folder, key)
+    runs: dict[str, Run] = saved.get("runs", {})
+    budget = max(config.budget, saved.get("budget", 0))
+    sample = draw_sample({id_: q.times for id_, q in asked.items()}, budget, config.seed)
+    drawn, documents = [asked[id_] for id_ in sample.questions], originals(opened)
+    if new := [Query(q.id, q.text) for q in drawn if q.id not in runs.get(MINE, {})]:
+        for arm, run in search_arms(opened, searching, documents, new, retriever).items():
+            runs[arm] = runs.get(arm, {}) | run
+    answered = [replace(q, documents=pool(runs, q.id)) for q in drawn if q.id in runs[MINE]]
+    require_some(len(answered), "question was answered", f"Check what runs: {mine}.")
+    folder.open()
+    if saved and new:  # a larger budget: the draw goes on
+        (folder / PLAN).unlink(missing_ok=True)
+    shown = {doc for q in answered for doc in q.documents}
+    corpus = [d for d in documents if d.id in shown]
+    config = replace(config, budget=len(answered), k=len(runs) * POOLED)
+    graded = judge_traffic(
+        answered, corpus=corpus, out=folder.path, config=config, model=model, pooled=True
+    )
+    folder.write_json(ARMS, {"key": key, "budget": budget, "runs": runs})
+    live = LiveJudging.of(folder.path)
+    assert live is not None
+    files = folder.own("queries.jsonl"), folder.own("qrels.tsv")
+    write_jsonl(files[0], ({"_id": q, "text": asked[q].text} for q in live.judged))
+    write_qrels(files[1], live.judged)
+    trying = "--index", index, "--queries", files[0], "--qrels", files[1], *carry("tune try")
+    summary = {
+        "drawn": len(answered), "documents": len(live.draw.rows), "judged": len(live.judged),
+        "failed": len(drawn) - len(answered), "mine": mine, "decisions": decide(live, runs),
+        "then": command("tune", "try", *trying),
+    }  # fmt: skip
+    folder.write_json(DECISIONS, summary)
+    return PoolResult(folder.path, graded.to_judge, summary)
+
+
+def read_questions(source: Path | None, log: LogConfig | None = None) -> dict[str, ServedQuestion]:
+    """Return the questions of a log or a table by id, with the number of asks, without documents.
+
+    A log is redacted, and questions that differ in case and spaces alone are one. Raises InputError
+    without a source, and where no question has a text.
+    """
+    if source is not None and source.is_dir() and find_file(source, STEMS):
+        return {q.id: q for q in read_served(source, {})[0]}
+    asked: dict[str, ServedQuestion] = {}
+    for one in () if source is None else read_traffic(source, log):
+        if isinstance(one, Exchange) and (text := normal(one.query)):
+            id_ = f"q{content_hash(text, size=8).hex()}"
+            before = asked.get(id_, ServedQuestion(id_, one.query, (), times=0))
+            asked[id_] = replace(before, times=before.times + 1)
+    if not asked:
+        got = "no questions" if source is None else "no question has a text"
+        expected = "the log of your application, or a dozen written by hand"
+        fix = 'Write one a line: {"text": "..."}.'
+        raise InputError(got, expected=expected, fix=fix, where=source or "--queries")
+    return asked
+
+
+def search_arms(
+    index: ViewIndex,
+    encoder: Encoder,
+    documents: Sequence[Document],
+    queries: Sequence[Query],
+    retriever: Any = None,
+) -> dict[str, Run]:
+    """Return the ten best documents of each arm: what runs, the index, its parts, their fusions.
+
+    retriever: what runs. None is the index as it is. Queries that it fails are not in its run.
+    """
+    vectors = np.asarray(encoder.encode_queries([q.text for q in queries]), np.float32)
+    lexical = IndexRetriever(index, encoder, ORIGINAL).lexical()
+    dense = Searched(index.snapshot(ORIGINAL), lexical).run(queries, vectors, FUSED_DEPTH, DENSE)
+    words = lexical.search([q.text for q in queries], FUSED_DEPTH).run([q.id for q in queries])
+    runs = part_and_fusion_runs(dense, words, K)
+    runs[MINE] = IndexRetriever(index, encoder).rank(queries, vectors, K)
+    if retriever is not None:
+        if index.remedies():
+            runs[AS_IS] = runs[MINE]
+        with opened_retriever(retriever, documents=documents, encoder=encoder) as mine:
+            runs[MINE] = mine.ask(queries, K).run
+    return {arm: cut(run, K) for arm, run in runs.items()}
+
+
+def pool(runs: Mapping[str, Run], query: str) -> tuple[str, ...]:
+    """Return the first documents of every arm for a question, in an order that tells none."""
+    first = {doc for run in runs.values() for doc in ranking(run.get(query, {}))[:POOLED]}
+    return tuple(sorted(first, key=lambda doc: content_hash(query, doc)))
+
+
+def decide(live: LiveJudging, runs: Mapping[str, Run]) -> list[dict[str, Any]]:
+    """Return the decisions after each ten judged questions, and after all of them.
+
+    Questions count in the order of the draw. Those without a relevant document tell nothing between
+    arms. Without others, and below ten, nothing is decided. Keys:
+
+    judged, telling: judged questions, and those of them with a relevant document.
+    recommended: arm to take, or what runs.
+    arms: all but what runs, best first: mean of nDCG@10, the fields of its `ArmVerdict` against
+        what runs, and words for that.
+    """
+    judged = live.judged
+    telling = {q: grades for q, grades in judged.items() if any(grades.values())}
+    if not telling or len(judged) < STEP:
+        return []
+    measured = {arm: evaluate(run, telling, [NDCG]).per_query for arm, run in runs.items()}
+    found = []
+    for n in sorted({*range(STEP, len(judged), STEP), len(judged)}):
+        if not (first := [q for q in [*judged][:n] if q in telling]):
+            continue
+        values = {arm: {q: of[q][NDCG] for q in first} for arm, of in measured.items()}
+        verdicts = compare_arms(values, MINE)[0].values()
+        arms = [
+            asdict(one) | {"mean": fmean(values[one.arm].values()), "words": one.words()}
+            for one in sorted(verdicts, key=lambda one: -one.difference)
+        ]
+        taken = recommend(values, MINE, MINE)
+        found.append({"judged": n, "telling": len(first), "recommended": taken, "arms": arms})
+    return found
+
+
+def decision_words(decision: Mapping[str, Any]) -> str:
+    """Return a decision in one line: the arm to take, the verdicts, what more would tell."""
+    arms = decision["arms"]
+    named = {k: [arm["arm"] for arm in arms if arm["verdict"] == k] for k in (BETTER, WORSE)}
+    found = "; ".join(f"{kind}: {', '.join(names) or 'none'}" for kind, names in named.items())
+    line = f"{decision['judged']:,} judged: take {decision['recommended']}; {found}"
+    if still := [arm for arm in arms if arm["needed"]]:
+        first = min(still, key=lambda arm: arm["needed"])
+        line += f"; {len(still)} open, about {first['needed']:,} more tell of {first['arm']}"
+    return line
+
+
+def describe_decision(live: LiveJudging) -> str:
+    """Return the decision after the last ten judged questions of a folder, or ""."""
+    found = decide(live, _read_saved(ArtifactFolder(live.folder)).get("runs", {}))
+    return next((decision_words(d) for d in reversed(found) if d["judged"] % STEP == 0), "")
+
+
+def _read_saved(folder: ArtifactFolder, key: str | None = None) -> dict[str, Any]:
+    """Return ARMS, empty without it. key: of index, retriever and seed. None is any."""
+    if saved := folder.read_json(ARMS):
+        with reading(folder / ARMS, "is damaged", expected="runs of all arms", fix=WRITTEN):
+            int(saved["budget"]), saved["runs"][MINE]
+            is_same = key in (None, saved["key"])
+        if not is_same:
+            got, fix = "is of another index, retriever or seed", "Give another --out, or --fresh."
+            raise InputError(got, expected="that of before", fix=fix, where=folder / ARMS)
+    return saved
