@@ -71,12 +71,16 @@ def test_questions_are_pooled_judged_and_decided(index, minilm, known, tmp_path)
     assert f"argus serve '{out}'" in lines and str(drawn.to_judge) in lines
     runs = json.loads((out / "arms.json").read_text())["runs"]
     assert set(runs) == ARMS
+    ranked = {
+        arm: {q: dict(zip(docs, range(0, -10, -1), strict=False)) for q, docs in run.items()}
+        for arm, run in runs.items()
+    }
     live = LiveJudging.of(out)
     pools = {q: [row.document_id for row in live.rows_of(q)] for q in live.draw.drawn}
     for run in runs.values():
-        for q, scores in run.items():
-            assert set(sorted(scores, key=scores.get, reverse=True)[:5]) <= set(pools[q])
-    best = [max(run, key=run.get) for run in map(runs[VECTORS].get, pools)]
+        for q, documents in run.items():
+            assert set(documents[:5]) <= set(pools[q])
+    best = [runs[VECTORS][q][0] for q in pools]
     places = [pool.index(doc) for pool, doc in zip(pools.values(), best, strict=True)]
     assert len(set(places)) > 4, "the first of an arm stands anywhere"
 
@@ -94,7 +98,7 @@ def test_questions_are_pooled_judged_and_decided(index, minilm, known, tmp_path)
         telling = {q: grades for q, grades in first.items() if any(grades.values())}
         values = {
             arm: {q: v["nDCG@10"] for q, v in evaluate(run, telling, ["nDCG@10"]).per_query.items()}
-            for arm, run in runs.items()
+            for arm, run in ranked.items()
         }
         verdicts, _ = compare_arms(values, MINE)
         assert decision["recommended"] == recommend(values, MINE, MINE)

@@ -8,7 +8,7 @@ are saved, so that deciding searches nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -21,8 +21,8 @@ from argus.data.documents import find_file, write_qrels
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.reading import WRITTEN, reading
-from argus.data.runs import cut, ranking
-from argus.data.types import Document, Query, Run
+from argus.data.runs import ranking
+from argus.data.types import Document, Query
 from argus.data.writing import one_writer, write_jsonl
 from argus.encoders import Encoder
 from argus.errors import InputError
@@ -32,11 +32,12 @@ from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever, encoder_of
 from argus.indexes.views import ViewIndex, originals
 from argus.jobs import options as o
 from argus.jobs.result import Result
-from argus.jobs.workspace import keep_input, require_some
+from argus.jobs.workspace import Record, require_some
 from argus.llm.config import NamedModel
 from argus.measures import evaluate
 from argus.measures.significance import with_interval
 from argus.remedies.blend import DENSE, NDCG, K, Searched
+from argus.reports import write_report
 from argus.retrievers.config import NamedRetriever
 from argus.retrievers.opening import opened as opened_retriever
 from argus.settings import INDEX, Doc, Option, Without
@@ -46,20 +47,21 @@ from argus.traffic.judging import LiveJudging, judge_traffic
 from argus.traffic.reading import normal, read_traffic
 from argus.traffic.sampling import PLAN, STEMS, ServedQuestion, draw_sample, read_served
 from argus.tuning.arms import MINE, part_and_fusion_runs
-from argus.tuning.decide import BETTER, WORSE, compare_arms, recommend
+from argus.tuning.decide import BETTER, WORSE, ArmVerdict, compare_arms, recommend
 
-ARMS = "arms.json"  # the runs of all arms, by name
-DECISIONS = "decisions.json"  # the summary
+JOB = "decision"
+ARMS = "arms.json"
 AS_IS = "the index as it is"
 POOLED = 5  # documents of each arm in a pool
 STEP = 10  # judged questions from one decision to the next
+Lists = dict[str, dict[str, list[str]]]  # arm to question to its documents, best first
 
 
 @dataclass(frozen=True, repr=False)
 class PoolResult(Result):
     """Drawn questions with their pools, and what the judged ones decide. All is in `folder`.
 
-    to_judge: the table to fill in. Keys of the summary, which is also in decisions.json:
+    to_judge: the table to fill in. Keys of the summary:
 
     drawn: questions to judge.
     documents: documents to grade, over all questions.
@@ -71,6 +73,7 @@ class PoolResult(Result):
     """
 
     folder: Path
+    report: Path
     to_judge: Path
     summary: dict[str, Any]
 
@@ -83,11 +86,10 @@ class PoolResult(Result):
         )
         if s["failed"]:
             yield f"{s['failed']:,} questions failed in {s['mine']} and are left out"
-        yield from map(decision_words, s["decisions"])
+        yield from (decision["words"] for decision in s["decisions"])
         for last in s["decisions"][-1:]:
             own = last["arms"][0]["mean"] - last["arms"][0]["difference"]
-            telling = f"{last['telling']:,} questions with a relevant document"
-            yield f"{NDCG} against {s['mine']} ({own:.3f}), on {telling}:"
+            yield f"{NDCG} against {s['mine']} ({own:.3f}), {last['telling']:,} questions that tell:"
             for arm in last["arms"]:
                 difference = with_interval({**arm, "mean_difference": arm["difference"]})
                 yield f"  {arm['arm']}: {arm['mean']:.3f}, {difference}: {arm['words']}"
@@ -134,9 +136,10 @@ def judge_pool(
     mine = AS_IS if retriever is None else str(retriever).partition(" at 0x")[0]
     parts = opened.made, str(opened.version), searching.fingerprint, mine, str(config.seed)
     folder, key = ArtifactFolder(Path(out), fresh=fresh), content_hash(*parts).hex()
-    keep_input(folder, [opened.path, queries])
+    settings = {"index": str(index), "retriever": mine, **vars(config)}
+    record = Record(JOB, settings, {"queries": queries})
     saved: dict[str, Any] = {} if fresh else _read_saved(folder, key)
-    runs: dict[str, Run] = saved.get("runs", {})
+    runs: Lists = saved.get("runs", {})
     budget = max(config.budget, saved.get("budget", 0))
     sample = draw_sample({id_: q.times for id_, q in asked.items()}, budget, config.seed)
     drawn, documents = [asked[id_] for id_ in sample.questions], originals(opened)
@@ -145,7 +148,7 @@ def judge_pool(
             runs[arm] = runs.get(arm, {}) | run
     answered = [replace(q, documents=pool(runs, q.id)) for q in drawn if q.id in runs[MINE]]
     require_some(len(answered), "question was answered", f"Check what runs: {mine}.")
-    folder.open()
+    record.open(folder, about=(opened.path,))
     if saved and new:  # a larger budget: the draw goes on
         (folder / PLAN).unlink(missing_ok=True)
     shown = {doc for q in answered for doc in q.documents}
@@ -166,8 +169,8 @@ def judge_pool(
         "failed": len(drawn) - len(answered), "mine": mine, "decisions": decide(live, runs),
         "then": command("tune", "try", *trying),
     }  # fmt: skip
-    folder.write_json(DECISIONS, summary)
-    return PoolResult(folder.path, graded.to_judge, summary)
+    folder.write_results(JOB, summary, record.manifest({"judged": summary["judged"]}))
+    return PoolResult(folder.path, write_report(folder.path), graded.to_judge, summary)
 
 
 def read_questions(source: Path | None, log: LogConfig | None = None) -> dict[str, ServedQuestion]:
@@ -198,10 +201,10 @@ def search_arms(
     documents: Sequence[Document],
     queries: Sequence[Query],
     retriever: Any = None,
-) -> dict[str, Run]:
+) -> Lists:
     """Return the ten best documents of each arm: what runs, the index, its parts, their fusions.
 
-    retriever: what runs. None is the index as it is. Queries that it fails are not in its run.
+    retriever: what runs. None is the index as it is. Queries that it fails are not in its lists.
     """
     vectors = np.asarray(encoder.encode_queries([q.text for q in queries]), np.float32)
     lexical = IndexRetriever(index, encoder, ORIGINAL).lexical()
@@ -214,16 +217,16 @@ def search_arms(
             runs[AS_IS] = runs[MINE]
         with opened_retriever(retriever, documents=documents, encoder=encoder) as mine:
             runs[MINE] = mine.ask(queries, K).run
-    return {arm: cut(run, K) for arm, run in runs.items()}
+    return {arm: {q: ranking(run[q])[:K] for q in run} for arm, run in runs.items()}
 
 
-def pool(runs: Mapping[str, Run], query: str) -> tuple[str, ...]:
+def pool(runs: Lists, query: str) -> tuple[str, ...]:
     """Return the first documents of every arm for a question, in an order that tells none."""
-    first = {doc for run in runs.values() for doc in ranking(run.get(query, {}))[:POOLED]}
+    first = {doc for run in runs.values() for doc in run.get(query, [])[:POOLED]}
     return tuple(sorted(first, key=lambda doc: content_hash(query, doc)))
 
 
-def decide(live: LiveJudging, runs: Mapping[str, Run]) -> list[dict[str, Any]]:
+def decide(live: LiveJudging, runs: Lists) -> list[dict[str, Any]]:
     """Return the decisions after each ten judged questions, and after all of them.
 
     Questions count in the order of the draw. Those without a relevant document tell nothing between
@@ -233,52 +236,50 @@ def decide(live: LiveJudging, runs: Mapping[str, Run]) -> list[dict[str, Any]]:
     recommended: arm to take, or what runs.
     arms: all but what runs, best first: mean of nDCG@10, the fields of its `ArmVerdict` against
         what runs, and words for that.
+    words: the decision in one line.
     """
     judged = live.judged
     telling = {q: grades for q, grades in judged.items() if any(grades.values())}
     if not telling or len(judged) < STEP:
         return []
-    measured = {arm: evaluate(run, telling, [NDCG]).per_query for arm, run in runs.items()}
-    found = []
+    measured, found = {}, []
+    for arm, run in runs.items():
+        scores = {q: {doc: -float(rank) for rank, doc in enumerate(run[q])} for q in run}
+        measured[arm] = evaluate(scores, telling, [NDCG]).per_query
     for n in sorted({*range(STEP, len(judged), STEP), len(judged)}):
         if not (first := [q for q in [*judged][:n] if q in telling]):
             continue
-        values = {arm: {q: of[q][NDCG] for q in first} for arm, of in measured.items()}
-        verdicts = compare_arms(values, MINE)[0].values()
-        arms = [
-            asdict(one) | {"mean": fmean(values[one.arm].values()), "words": one.words()}
-            for one in sorted(verdicts, key=lambda one: -one.difference)
-        ]
-        taken = recommend(values, MINE, MINE)
-        found.append({"judged": n, "telling": len(first), "recommended": taken, "arms": arms})
+        ndcg = {arm: {q: of[q][NDCG] for q in first} for arm, of in measured.items()}
+        each = sorted(compare_arms(ndcg, MINE)[0].values(), key=lambda v: -v.difference)
+        arms = [asdict(v) | {"mean": fmean(ndcg[v.arm].values()), "words": v.words()} for v in each]
+        taken = recommend(ndcg, MINE, MINE)
+        one = {"judged": n, "telling": len(first), "recommended": taken, "arms": arms}
+        found.append(one | {"words": _words(n, taken, each)})
     return found
 
 
-def decision_words(decision: Mapping[str, Any]) -> str:
+def _words(judged: int, taken: str, verdicts: Sequence[ArmVerdict]) -> str:
     """Return a decision in one line: the arm to take, the verdicts, what more would tell."""
-    arms = decision["arms"]
-    named = {k: [arm["arm"] for arm in arms if arm["verdict"] == k] for k in (BETTER, WORSE)}
-    found = "; ".join(f"{kind}: {', '.join(names) or 'none'}" for kind, names in named.items())
-    line = f"{decision['judged']:,} judged: take {decision['recommended']}; {found}"
-    if still := [arm for arm in arms if arm["needed"]]:
-        first = min(still, key=lambda arm: arm["needed"])
-        line += f"; {len(still)} open, about {first['needed']:,} more tell of {first['arm']}"
-    return line
+    named = {k: [one.arm for one in verdicts if one.verdict == k] for k in (BETTER, WORSE)}
+    parts = [f"{judged:,} judged: take {taken}"]
+    parts += [f"{kind}: {', '.join(arms) or 'none'}" for kind, arms in named.items()]
+    if still := sorted((one.needed, one.arm) for one in verdicts if one.needed):
+        parts += [f"{len(still)} open, about {still[0][0]:,} more tell of {still[0][1]}"]
+    return "; ".join(parts)
 
 
 def describe_decision(live: LiveJudging) -> str:
     """Return the decision after the last ten judged questions of a folder, or ""."""
     found = decide(live, _read_saved(ArtifactFolder(live.folder)).get("runs", {}))
-    return next((decision_words(d) for d in reversed(found) if d["judged"] % STEP == 0), "")
+    return next((str(d["words"]) for d in reversed(found) if d["judged"] % STEP == 0), "")
 
 
 def _read_saved(folder: ArtifactFolder, key: str | None = None) -> dict[str, Any]:
     """Return ARMS, empty without it. key: of index, retriever and seed. None is any."""
     if saved := folder.read_json(ARMS):
         with reading(folder / ARMS, "is damaged", expected="runs of all arms", fix=WRITTEN):
-            int(saved["budget"]), saved["runs"][MINE]
-            is_same = key in (None, saved["key"])
-        if not is_same:
+            int(saved["budget"]), saved["runs"][MINE], saved["key"]
+        if key not in (None, saved["key"]):
             got, fix = "is of another index, retriever or seed", "Give another --out, or --fresh."
             raise InputError(got, expected="that of before", fix=fix, where=folder / ARMS)
     return saved
