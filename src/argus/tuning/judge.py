@@ -89,7 +89,7 @@ class PoolResult(Result):
         yield from (decision["words"] for decision in s["decisions"])
         for last in s["decisions"][-1:]:
             own = last["arms"][0]["mean"] - last["arms"][0]["difference"]
-            yield f"{NDCG} against {s['mine']} ({own:.3f}), {last['telling']:,} questions that tell:"
+            yield f"{NDCG} against {s['mine']} ({own:.3f}), {last['telling']:,} questions tell:"
             for arm in last["arms"]:
                 difference = with_interval({**arm, "mean_difference": arm["difference"]})
                 yield f"  {arm['arm']}: {arm['mean']:.3f}, {difference}: {arm['words']}"
