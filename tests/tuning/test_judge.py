@@ -134,11 +134,17 @@ def test_what_runs_is_an_arm_beside_an_index_with_remedies(minilm, tmp_path):
 
     index = build_index(DATA / "chunks.jsonl", out=tmp_path / "ix", encoder=minilm).index
     blend_index(index.path, encoder=minilm)
-    mine = ByWords(originals(index))
-    result = judge(index.path, tmp_path / "out", minilm, retriever=mine, config=config(3))
+    mine = ByWords(originals(index), failing=["csv"])
+    result = judge(index.path, tmp_path / "out", minilm, retriever=mine)
     runs = json.loads((tmp_path / "out" / "arms.json").read_text())["runs"]
     assert set(runs) == {*ARMS, AS_IS} and runs[AS_IS] != runs[VECTORS] != runs[MINE]
-    assert result.summary["drawn"] == 3
+    assert (result.summary["drawn"], result.summary["failed"]) == (36, 2)
+    named = tmp_path / "mine.py"
+    named.write_text("def search(query, k):\n    return ['json.loads#0', 'nowhere']\n")
+    out = tmp_path / "named"
+    result = judge(index.path, out, minilm, retriever=f"{named}:search", config=config(3))
+    assert result.summary["then"].endswith(f"--retriever {named}:search")
+    assert "(not in the corpus)" in result.to_judge.read_text(encoding="utf-8-sig")
     with pytest.raises(InputError, match="another index, retriever or seed"):
         judge(index.path, tmp_path / "out", minilm, config=config(3))
 

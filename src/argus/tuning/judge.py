@@ -22,7 +22,7 @@ from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.reading import WRITTEN, reading
 from argus.data.runs import ranking
-from argus.data.types import Document, Query
+from argus.data.types import Query
 from argus.data.writing import one_writer, write_jsonl
 from argus.encoders import Encoder
 from argus.errors import InputError
@@ -142,9 +142,9 @@ def judge_pool(
     runs: Lists = saved.get("runs", {})
     budget = max(config.budget, saved.get("budget", 0))
     sample = draw_sample({id_: q.times for id_, q in asked.items()}, budget, config.seed)
-    drawn, documents = [asked[id_] for id_ in sample.questions], originals(opened)
+    drawn = [asked[id_] for id_ in sample.questions]
     if new := [Query(q.id, q.text) for q in drawn if q.id not in runs.get(MINE, {})]:
-        for arm, run in search_arms(opened, searching, documents, new, retriever).items():
+        for arm, run in search_arms(opened, searching, new, retriever).items():
             runs[arm] = runs.get(arm, {}) | run
     answered = [replace(q, documents=pool(runs, q.id)) for q in drawn if q.id in runs[MINE]]
     require_some(len(answered), "question was answered", f"Check what runs: {mine}.")
@@ -152,7 +152,7 @@ def judge_pool(
     if saved and new:  # a larger budget: the draw goes on
         (folder / PLAN).unlink(missing_ok=True)
     shown = {doc for q in answered for doc in q.documents}
-    corpus = [d for d in documents if d.id in shown]
+    corpus = [d for d in originals(opened) if d.id in shown]
     config = replace(config, budget=len(answered), k=len(runs) * POOLED)
     graded = judge_traffic(
         answered, corpus=corpus, out=folder.path, config=config, model=model, pooled=True
@@ -163,7 +163,9 @@ def judge_pool(
     files = folder.own("queries.jsonl"), folder.own("qrels.tsv")
     write_jsonl(files[0], ({"_id": q, "text": asked[q].text} for q in live.judged))
     write_qrels(files[1], live.judged)
-    trying = "--index", index, "--queries", files[0], "--qrels", files[1], *carry("tune try")
+    trying = ["--index", index, "--queries", files[0], "--qrels", files[1], *carry("tune try")]
+    if isinstance(retriever, (str, Path)):
+        trying += ["--retriever", retriever]
     summary = {
         "drawn": len(answered), "documents": len(live.draw.rows), "judged": len(live.judged),
         "failed": len(drawn) - len(answered), "mine": mine, "decisions": decide(live, runs),
@@ -196,11 +198,7 @@ def read_questions(source: Path | None, log: LogConfig | None = None) -> dict[st
 
 
 def search_arms(
-    index: ViewIndex,
-    encoder: Encoder,
-    documents: Sequence[Document],
-    queries: Sequence[Query],
-    retriever: Any = None,
+    index: ViewIndex, encoder: Encoder, queries: Sequence[Query], retriever: Any = None
 ) -> Lists:
     """Return the ten best documents of each arm: what runs, the index, its parts, their fusions.
 
@@ -215,7 +213,7 @@ def search_arms(
     if retriever is not None:
         if index.remedies():
             runs[AS_IS] = runs[MINE]
-        with opened_retriever(retriever, documents=documents, encoder=encoder) as mine:
+        with opened_retriever(retriever, documents=originals(index), encoder=encoder) as mine:
             runs[MINE] = mine.ask(queries, K).run
     return {arm: {q: ranking(run[q])[:K] for q in run} for arm, run in runs.items()}
 
