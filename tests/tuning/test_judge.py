@@ -16,6 +16,7 @@ from argus.data.runs import read_qrels
 from argus.encoders import EncoderConfig
 from argus.errors import InputError
 from argus.indexes.job import build_index
+from argus.llm import ChatConfig
 from argus.measures import evaluate
 from argus.service.app import create_app
 from argus.service.workplace import open_workplace
@@ -23,6 +24,7 @@ from argus.traffic.judging import LiveJudging
 from argus.tuning.arms import BM25, FUSION_ARMS, MINE, VECTORS
 from argus.tuning.decide import compare_arms, recommend
 from argus.tuning.judge import AS_IS, describe_decision, judge_pool, read_questions
+from tests.conftest import Endpoint, serving
 from tests.support.words import ByWords
 
 DATA = Path(__file__).parents[2] / "examples" / "data"
@@ -147,6 +149,17 @@ def test_what_runs_is_an_arm_beside_an_index_with_remedies(minilm, tmp_path):
     assert "(not in the corpus)" in result.to_judge.read_text(encoding="utf-8-sig")
     with pytest.raises(InputError, match="another index, retriever or seed"):
         judge(index.path, tmp_path / "out", minilm, config=config(3))
+
+
+def test_a_model_judges_and_decides_in_one_run(index, minilm, tmp_path):
+    endpoint = Endpoint()
+    reply = json.dumps({"reason": "it is about files", "grade": 2})
+    endpoint.behave = lambda text, n: {"text": reply if "file" in text else reply.replace("2", "0")}
+    with serving(endpoint) as url:
+        model = ChatConfig(model="m", base_url=url)
+        result = judge(index, tmp_path, minilm, config=config(12), model=model)
+    assert [d["judged"] for d in result.summary["decisions"]] == [10, 12]
+    assert len(endpoint.requests) == result.summary["documents"]
 
 
 def config(budget):
