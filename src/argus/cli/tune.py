@@ -321,6 +321,10 @@ app = Group(
             estimate="argus.repair.job:estimate_trial",
             example="argus tune try --index index/ --queries queries.jsonl --qrels qrels.tsv",
         ),
+        Entry(
+            "judge", "argus.tuning.judge:judge_pool", "Judge questions; see what they decide.",
+            example="argus tune judge --index index/ --queries log.jsonl --out judged/",
+        ),
         Entry("apply", "tune:apply", "Add an arm, with a receipt; print its code."),
         Entry(
             "list", "tune:list_", "Show the remedies in an index or a store.",

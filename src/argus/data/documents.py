@@ -183,10 +183,15 @@ def write_questions(folder: Path, queries: Iterable[Query], qrels: Qrels) -> tup
     questions, judgements = folder / "queries.jsonl", folder / "qrels" / "test.tsv"
     judgements.parent.mkdir(parents=True, exist_ok=True)
     write_jsonl(questions, ({"_id": q.id, "text": q.text} for q in queries))
+    write_qrels(judgements, qrels)
+    return questions, judgements
+
+
+def write_qrels(path: Path, qrels: Qrels) -> None:
+    """Write judgements as BEIR has them."""
     lines = ["query-id\tcorpus-id\tscore"]
     lines += [f"{q}\t{d}\t{grade}" for q, grades in qrels.items() for d, grade in grades.items()]
-    write_whole(judgements, "\n".join(lines) + "\n")
-    return questions, judgements
+    write_whole(path, "\n".join(lines) + "\n")
 
 
 def as_rows(documents: Iterable[Document]) -> Iterator[dict[str, Any]]:

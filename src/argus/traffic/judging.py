@@ -75,6 +75,7 @@ class JudgingResult(Result):
     judge: people, a model, or both with the number of documents.
     judges: documents that each of them graded.
     judged: drawn questions by state.
+    is_pool: whether the documents are of several retrievers.
     skipped: questions drawn before the last judged one, and not judged.
     estimates: means over all asks with 95% intervals: measure (failure rate, hits@k or nDCG@k),
         mean, low, high, judged and questions; is_count: all are judged, so there is no interval.
@@ -107,6 +108,7 @@ def judge_traffic(
     model: Annotated[NamedModel, Without("budget")] = None,
     fields: FieldNames | None = None,
     fresh: o.Fresh = False,
+    pooled: bool = False,
 ) -> JudgingResult:
     """Estimate failure rate, hits@k and nDCG@k of a log from few judgements, with intervals.
 
@@ -118,8 +120,9 @@ def judge_traffic(
 
     traffic: the folder of `argus traffic`, a table of questions, or questions (see `read_served`).
     Without predicted risks, questions are ordered by `rank_by_risk`. Drawn questions and grades
-    stay. Raises InputError for a folder with the draw of another log and for another log's table,
-    NothingMeasured where no question was served a document.
+    stay. pooled: the documents are of several retrievers (`argus tune judge`), and nothing is
+    estimated. Raises InputError for a folder with the draw of another log and for another log's
+    table, NothingMeasured where no question was served a document.
 
     Args:
         traffic: Folder of argus traffic, or a table of questions and what came back.
@@ -158,7 +161,7 @@ def judge_traffic(
         if d.id in shown
     }
     rows = [ToGrade(q.id, q.text, rank, doc, texts.get(doc)) for q, rank, doc in pairs]
-    draw = Draw(questions, drawn, rows)
+    draw = Draw(questions, drawn, rows, pooled)
     belonging = {row.pair: row for row in draw.rows}
 
     def read_own() -> Filled:
@@ -275,7 +278,8 @@ class LiveJudging:
             questions.append(ServedQuestion(id_, *own, row["risk"], row["asks"]))
         asks = draw_sample({q.id: q.times for q in questions if q.documents}, *drawn)
         filled = read_filled(to_judge, {row.pair: row for row in rows})
-        return cls(folder, Draw(questions, asks, rows), filled, began)
+        draw = Draw(questions, asks, rows, began.get("is_pool", False))
+        return cls(folder, draw, filled, began)
 
     @cached_property
     def grades(self) -> Mapping[Pair, int]:
@@ -291,6 +295,12 @@ class LiveJudging:
     def is_judged(self, question: str) -> bool:
         """Return whether all documents of a drawn question have a grade."""
         return all(row.pair in self.grades for row in self.rows_of(question))
+
+    @property
+    def judged(self) -> dict[str, dict[str, int]]:
+        """The grades of each question whose documents all have one, in the order of the draw."""
+        done = filter(self.is_judged, self.draw.drawn)
+        return {q: {r.document_id: self.grades[r.pair] for r in self.rows_of(q)} for q in done}
 
     def next_after(self, question: str) -> str | None:
         """Return the next drawn question that is not judged, from the first again at the end."""

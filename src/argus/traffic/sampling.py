@@ -321,11 +321,15 @@ def estimate_failures(
 
 @dataclass(frozen=True)
 class Draw:
-    """Questions to judge. rows: documents to grade, in display order."""
+    """Questions to judge. rows: documents to grade, in display order.
+
+    is_pool: the documents are of several retrievers, so that no estimate is of any of them.
+    """
 
     questions: Sequence[ServedQuestion]
     sample: Sample
     rows: Sequence[ToGrade]
+    is_pool: bool = False
 
     @property
     def drawn(self) -> list[str]:
@@ -389,7 +393,10 @@ def judging_summary(
             "reasons": dict(reasons),
         },
         "skipped": draw.sample.skipped(verdicts),
-        "estimates": estimate_failures(draw.questions, draw.sample, verdicts),
+        "is_pool": draw.is_pool,
+        "estimates": []
+        if draw.is_pool
+        else estimate_failures(draw.questions, draw.sample, verdicts),
         "agreement": {
             "documents": len(units),
             "equal": sum(len(set(unit)) == 1 for unit in units) / len(units) if units else None,
@@ -478,7 +485,8 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
 
 def section(folder: Path, summary: Mapping[str, Any]) -> Section:
     """Build the report's section from summary.json alone."""
-    brief, rows = "no question is judged yet", []
+    brief = "judged for argus tune judge" if summary.get("is_pool") else "no question is judged yet"
+    rows = []
     for one in summary["estimates"]:
         name = one["measure"].replace("@k", f"@{summary['k']}")
         interval = f"{one['low']:.3f} to {one['high']:.3f}"

@@ -22,6 +22,7 @@ from argus.traffic.grades import ToGrade
 from argus.traffic.judging import JOB, TABLE, LiveJudging
 from argus.traffic.questions import NAME
 from argus.traffic.section import describe_log
+from argus.tuning.judge import describe_decision
 from argus.verdict.results import Results
 
 MAX_QUESTIONS = 100  # that are shown, the likeliest to fail first
@@ -188,7 +189,8 @@ def _box(live: LiveJudging, question: str | None) -> Values:
     """Return the box of a question: its documents with their grades, and the estimates so far.
 
     at: place of the document to grade, row, None where all have a grade. number: of the question
-    among those drawn. width: half the interval of the failure rate, in words.
+    among those drawn. width: half the interval of the failure rate, in words. decided: of a pool,
+    what ten, twenty and so on questions decide.
     """
     summary, shown = live.summary(), None
     if question is not None:
@@ -203,4 +205,5 @@ def _box(live: LiveJudging, question: str | None) -> Values:
     if summary["estimates"]:
         failure = summary["estimates"][0]
         width = f"{100 * (failure['high'] - failure['low']) / 2:.1f} points on each side"
-    return {"summary": summary, "shown": shown, "width": width}
+    decided = describe_decision(live) if live.draw.is_pool else ""
+    return {"summary": summary, "shown": shown, "width": width, "decided": decided}
