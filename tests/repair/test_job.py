@@ -112,7 +112,7 @@ def test_a_trial_leaves_the_index_and_judged_questions_choose_as_it_said(built, 
     summary = kept.summary
     assert summary["kept"] == tried.summary["kept"]
     added = {arm["arm"] for arm in summary["arms"] if arm["applies"]}
-    assert added == {"scenarios", "blend", "scenarios + blend", *APPLICABLE}
+    assert added == {"scenarios", "blend", "scenarios + blend", "sentences", *APPLICABLE}
     assert {arm["arm"] for arm in summary["arms"]} == {*added, "vectors alone"}
     assert "no knowledge base" in summary["missing"]["expand"]
     assert summary["questions"] == 8 and len(summary["chosen_by_fold"]) == 5

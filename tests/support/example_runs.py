@@ -40,6 +40,7 @@ FOLLOWS = {
     "argus tune apply expand": "argus index build",
     "argus tune try": "argus index build",
     "argus tune apply arm": "argus index build",
+    "argus tune apply blend": "argus index build",
     "argus tune judge": "argus index build",
     "argus tune list": "argus tune apply expand",
     "argus tune undo": "argus tune apply expand",

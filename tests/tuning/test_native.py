@@ -35,9 +35,11 @@ def unit(texts):
 VECTORS = unit(TEXTS)
 WORDS = LexicalIndex.build(IDS, TEXTS)
 
+FUSIONS = {arm: (of.fusion, of.bm25) for arm, of in FUSION_ARMS.items()}
+
 
 def code(arm, target, **place):
-    method, weight = FUSION_ARMS[arm]
+    method, weight = FUSIONS[arm]
     return application_code(arm, method=method, weight=weight, target=target, place=place)
 
 
@@ -47,7 +49,7 @@ def run(text, **names):
 
 
 def arms_of(target):
-    return [arm for arm, (method, _) in FUSION_ARMS.items() if method in NATIVE[target]]
+    return [arm for arm, of in FUSIONS.items() if of[0] in NATIVE[target]]
 
 
 def same(arm, got, near, words):
@@ -55,7 +57,7 @@ def same(arm, got, near, words):
 
     All are (id, score) pairs. None is the score of a retriever that tells none.
     """
-    method, weight = FUSION_ARMS[arm]
+    method, weight = FUSIONS[arm]
     if method.startswith("rrf"):  # ranks are those of the store, where it has ties
         near, words = ([(id_, -n) for n, (id_, _) in enumerate(hits)] for hits in (near, words))
     fused = fuse_with_bm25({"q": dict(near)}, {"q": dict(words)}, 2 * DEPTH, method, weight)["q"]
@@ -213,7 +215,7 @@ def by_words(text, n):
 
 
 def test_python_ranks_as_argus():
-    for arm, (method, weight) in FUSION_ARMS.items():
+    for arm, (method, weight) in FUSIONS.items():
         names = run(code(arm, "python"), search_vectors=by_vectors, search_bm25=by_words)
         for text in QUERIES:
             lists = {"q": by_vectors(text, DEPTH)}, {"q": by_words(text, DEPTH)}
@@ -243,7 +245,7 @@ def test_langchain_ranks_as_argus(id_field):
     def search_bm25(text, n):
         return [(pages[id_], score) for id_, score in by_words(text, n).items()]
 
-    for arm in FUSION_ARMS:
+    for arm in FUSIONS:
         names = run(
             code(arm, "langchain", id_field=id_field),
             search_vectors=store.similarity_search_with_score,
@@ -278,7 +280,7 @@ def test_llamaindex_ranks_as_argus(id_field):
                 for id_, score in self.search(query.query_str, DEPTH).items()
             ]
 
-    for arm in FUSION_ARMS:
+    for arm in FUSIONS:
         text = code(arm, "llamaindex", id_field=id_field)
         names = run(text, vectors=Mine(by_vectors), bm25=Mine(by_words))
         for text in QUERIES:
@@ -373,7 +375,7 @@ def test_the_call_of_weaviate():
 
 def test_each_fusion_is_written_or_refused_with_a_way_out():
     for target in TARGETS:
-        for arm, (method, _) in FUSION_ARMS.items():
+        for arm, (method, _) in FUSIONS.items():
             if method in NATIVE[target]:
                 text = code(arm, target)
                 compile(text, "<application>", "exec")
@@ -385,7 +387,7 @@ def test_each_fusion_is_written_or_refused_with_a_way_out():
                 code(arm, target)
             assert "The target python fuses" in str(refused.value)
             nearest = NEAREST[target].partition(":")[0]
-            assert FUSION_ARMS[nearest][0] in NATIVE[target]
+            assert FUSIONS[nearest][0] in NATIVE[target]
 
 
 def test_names_and_numbers_are_filled_in_as_they_are():

@@ -1,7 +1,7 @@
 """Declare the commands of `argus tune`: try ways to search, apply one, list them, undo them.
 
-`argus.repair` tries them and `argus.remedies` applies them. `undo`, `list_` and `arm` are written
-here, because they work on an index or on a vector database alike (`RemedyPlace`).
+`argus.repair` tries them and `argus.remedies` applies them. `undo`, `list_`, `arm` and `blend` are
+written here, because they work on an index or on a vector database alike (`RemedyPlace`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from argus.devices import Device
 from argus.encoders.config import EncoderConfig
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus, refuse_beside
-from argus.indexes.blend import BLEND, Blend
+from argus.indexes.blend import Blend
 from argus.jobs import options as o
 from argus.remedies.config import SentenceSettings
 from argus.settings import INDEX, OUTPUT, Doc, Options, Without, Writes, check_settings
@@ -193,14 +193,64 @@ Target = Annotated[
 
 @with_blocks
 def arm(
-    arm: Annotated[str, typer.Argument(help="Name of an arm: blend, DBSF, 'min-max 0.3' ...")],
+    arm: Annotated[str, typer.Argument(help="Name of an arm: DBSF, 'min-max 0.3', texts:FILE ...")],
+    place: RepairedPlace,
+    chunks: ChunkedCorpus,
+    queries: o.MaybeQueries = None,
+    qrels: o.MaybeQrels = None,
+    target: Target = None,
+    out: Annotated[Path | None, OUTPUT] = None,
+    encoder: o.EncoderName = None,
+    device: Device = None,
+    *,
+    json: o.AsJson = False,
+) -> None:
+    """Add an arm of argus tune try to an index, and print the code of a fusion for an application.
+
+    A fusion changes how the index is searched, nothing in it. Any other arm is added as the last
+    trial of the index measured it. `argus tune undo` takes it out again. With --store, a fusion is
+    printed as the store's own query, and nothing is written.
+
+    Args:
+        out: Folder for the receipt; default: in the index.
+    """
+    from argus.tuning.arms import APPLICABLE, FUSION_ARMS
+
+    if place.store is not None:
+        if arm not in FUSION_ARMS:
+            raise InputError(
+                f"{arm!r} and a store", expected=f"blend, or one of {', '.join(FUSION_ARMS)}",
+                fix="Name an index for the others.", where="ARM",
+            )  # fmt: skip
+        return output.print_lines(_code(arm, target, place))
+    if arm not in APPLICABLE:
+        from argus.repair import RepairConfig
+        from argus.repair.job import repair_index
+
+        tried = repair_index(
+            place.folder, arm=[arm.partition(" by ")[0]], config=RepairConfig(apply=arm),
+            encoder=encoder, device=device, out=out,
+        )  # fmt: skip
+        return output.show(tried, as_json=json)
+    from argus.remedies.blend import blend_index
+
+    result = blend_index(
+        place.folder, APPLICABLE[arm], encoder=encoder, device=device, chunks=chunks,
+        queries=queries, qrels=qrels, out=out,
+    )  # fmt: skip
+    show_remedy(result, json)
+    if arm in FUSION_ARMS and not json:
+        output.print_lines(_code(arm, target, place))
+
+
+@with_blocks
+def blend(
     place: RepairedPlace,
     blend: Annotated[Blend, Without("fusion", "by_question")],
     sentences: SentenceSettings,
     chunks: ChunkedCorpus,
     queries: o.MaybeQueries = None,
     qrels: o.MaybeQrels = None,
-    target: Target = None,
     out: Annotated[Path | None, OUTPUT] = None,
     encoder: o.EncoderName = None,
     device: Device = None,
@@ -212,28 +262,19 @@ def arm(
     ] = None,
     json: o.AsJson = False,
 ) -> None:
-    """Add an arm of argus tune try to an index, and print what your application needs.
+    """Mix sentences and BM25 into the search of an index.
 
-    A fusion changes how the index is searched, nothing in it. The blend, the default, also gets a
-    view of title and sentence for each sentence of a document. Other arms are added as the last
-    trial of the index measured them. `argus tune undo` takes any of them out again.
+    All documents get a view of title and sentence for each of their sentences. No label and no
+    language model is needed; it is the repair that helped without them. `argus tune undo` takes it
+    out again.
 
-    With --store, a fusion is printed as the store's own query, and nothing is written. The blend is
-    written as records into a collection beside the documents, which stay as they are.
+    With --store the views are written as records into a collection beside the documents, which
+    stay as they are; then the store is asked for what was written.
 
     Args:
         out: Folder for the receipt; default: in the index; of a store: argus-out.
     """
-    from argus.tuning.arms import APPLICABLE, FUSION_ARMS
-
-    if place.store is not None and arm in FUSION_ARMS:
-        return output.print_lines(_code(arm, target, place))
     if place.store is not None:
-        if arm != BLEND:
-            raise InputError(
-                f"{arm!r} and a store", expected=f"blend, or one of {', '.join(FUSION_ARMS)}",
-                fix="Name an index for the others.", where="ARM",
-            )  # fmt: skip
         refuse_beside("--store", "an index is judged", queries=queries, qrels=qrels)
         if encoder is None:
             raise InputError(
@@ -249,40 +290,32 @@ def arm(
         )  # fmt: skip
         return output.show(written, as_json=json)
     refuse_beside("--index", "an index names its encoder", **{"document-prompt": embedding})
-    if arm != BLEND and arm not in APPLICABLE:
-        from argus.repair import RepairConfig
-        from argus.repair.job import repair_index
-
-        tried = repair_index(
-            place.folder, arm=[arm.partition(" by ")[0]], config=RepairConfig(apply=arm),
-            encoder=encoder, device=device, out=out,
-        )  # fmt: skip
-        return output.show(tried, as_json=json)
     from argus.remedies.blend import blend_index
 
     result = blend_index(
-        place.folder, APPLICABLE.get(arm, blend), sentences=sentences, encoder=encoder,
-        device=device, chunks=chunks, queries=queries, qrels=qrels, out=out,
+        place.folder, blend, sentences=sentences, encoder=encoder, device=device, chunks=chunks,
+        queries=queries, qrels=qrels, out=out,
     )  # fmt: skip
     show_remedy(result, json)
-    if json:
-        return
-    if arm in FUSION_ARMS:
-        return output.print_lines(_code(arm, target, place))
-    from argus.remedies.store_writing import blended_retriever, describe_serving
+    if not json:
+        from argus.remedies.store_writing import blended_retriever, describe_serving
 
-    output.print_lines(["To serve it over a retriever of your own, in Python:"])
-    served = blended_retriever("my_retriever", repr(str(place.folder)))
-    output.print_lines(describe_serving(served))
+        output.print_lines(["To serve it over a retriever of your own, in Python:"])
+        served = blended_retriever("my_retriever", repr(str(place.folder)))
+        output.print_lines(describe_serving(served))
 
 
 apply = Group(
-    "Add an arm of argus tune try, with a receipt: argus tune apply ARM. Or one of these remedies.",
+    "Add an arm of argus tune try, with a receipt: argus tune apply ARM.",
     first="arm",
     entries=(
         Entry(
-            "arm", "tune:arm", "The blend, a fusion, or an arm of the last trial.",
+            "arm", "tune:arm", "A fusion by its name, or an arm of the last trial.",
             example="argus tune apply DBSF --index index/",
+        ),
+        Entry(
+            "blend", "tune:blend", "The default: mix sentences and BM25 in.",
+            example="argus tune apply blend --index index/",
         ),
         Entry(
             "expand", "argus.remedies.expansion:expand_index",

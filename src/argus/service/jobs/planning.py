@@ -26,6 +26,7 @@ STARTABLE = (
     "demo", "research audit", "check", "research diagnose", "traffic audit", "traffic judge",
     "traffic preview", "research export", "evaluate", "gate", "report", "explain", "tune try",
     "index build", "index add", "index delete", "index compact", "tune apply blend",
+    "tune apply arm",
     "tune apply expand", "tune apply synthesize", "tune apply scenarios", "tune apply adapt",
     "tune undo", "tune list", "tune apply write", "authority lint", "research authority score",
     "research authority generate", "research authority gap", "research authority harm",
@@ -48,7 +49,7 @@ TEXTS = frozenset({
     "title_field", "text_field", "query_field", "time_field",
     "results_field", "feedback_field", "user_field", "session_field", "split", "k", "pool",
     "recall_measure", "ndcg_measure", "measure", "lambda_", "ids", "name", "collection", "field",
-    "as_of", "known_by", "families", "apply",
+    "as_of", "known_by", "families", "apply", "arm", "target",
 })  # fmt: skip
 """Free texts that a request may set: questions, ids, dates, names of columns and of measures."""
 REFUSED = frozenset({"revision", CONFIG, "adapter"})
