@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from argus.errors import InputError
-from argus.indexes.fusion import FUSIONS, fuse_with_bm25
+from argus.indexes.blend import FUSIONS
+from argus.indexes.fusion import fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
 from argus.tuning.arms import FUSION_ARMS
 from argus.tuning.native import NATIVE, NEAREST, TARGETS, application_code
@@ -35,11 +36,11 @@ def unit(texts):
 VECTORS = unit(TEXTS)
 WORDS = LexicalIndex.build(IDS, TEXTS)
 
-FUSIONS = {arm: (of.fusion, of.bm25) for arm, of in FUSION_ARMS.items()}
+NAMED = {arm: (of.fusion, of.bm25) for arm, of in FUSION_ARMS.items()}
 
 
 def code(arm, target, **place):
-    method, weight = FUSIONS[arm]
+    method, weight = NAMED[arm]
     return application_code(arm, method=method, weight=weight, target=target, place=place)
 
 
@@ -49,7 +50,7 @@ def run(text, **names):
 
 
 def arms_of(target):
-    return [arm for arm, of in FUSIONS.items() if of[0] in NATIVE[target]]
+    return [arm for arm, of in NAMED.items() if of[0] in NATIVE[target]]
 
 
 def same(arm, got, near, words):
@@ -57,7 +58,7 @@ def same(arm, got, near, words):
 
     All are (id, score) pairs. None is the score of a retriever that tells none.
     """
-    method, weight = FUSIONS[arm]
+    method, weight = NAMED[arm]
     if method.startswith("rrf"):  # ranks are those of the store, where it has ties
         near, words = ([(id_, -n) for n, (id_, _) in enumerate(hits)] for hits in (near, words))
     fused = fuse_with_bm25({"q": dict(near)}, {"q": dict(words)}, 2 * DEPTH, method, weight)["q"]
@@ -215,7 +216,7 @@ def by_words(text, n):
 
 
 def test_python_ranks_as_argus():
-    for arm, (method, weight) in FUSIONS.items():
+    for arm, (method, weight) in NAMED.items():
         names = run(code(arm, "python"), search_vectors=by_vectors, search_bm25=by_words)
         for text in QUERIES:
             lists = {"q": by_vectors(text, DEPTH)}, {"q": by_words(text, DEPTH)}
@@ -245,7 +246,7 @@ def test_langchain_ranks_as_argus(id_field):
     def search_bm25(text, n):
         return [(pages[id_], score) for id_, score in by_words(text, n).items()]
 
-    for arm in FUSIONS:
+    for arm in NAMED:
         names = run(
             code(arm, "langchain", id_field=id_field),
             search_vectors=store.similarity_search_with_score,
@@ -280,7 +281,7 @@ def test_llamaindex_ranks_as_argus(id_field):
                 for id_, score in self.search(query.query_str, DEPTH).items()
             ]
 
-    for arm in FUSIONS:
+    for arm in NAMED:
         text = code(arm, "llamaindex", id_field=id_field)
         names = run(text, vectors=Mine(by_vectors), bm25=Mine(by_words))
         for text in QUERIES:
@@ -375,7 +376,7 @@ def test_the_call_of_weaviate():
 
 def test_each_fusion_is_written_or_refused_with_a_way_out():
     for target in TARGETS:
-        for arm, (method, _) in FUSIONS.items():
+        for arm, (method, _) in NAMED.items():
             if method in NATIVE[target]:
                 text = code(arm, target)
                 compile(text, "<application>", "exec")
@@ -387,7 +388,7 @@ def test_each_fusion_is_written_or_refused_with_a_way_out():
                 code(arm, target)
             assert "The target python fuses" in str(refused.value)
             nearest = NEAREST[target].partition(":")[0]
-            assert FUSIONS[nearest][0] in NATIVE[target]
+            assert NAMED[nearest][0] in NATIVE[target]
 
 
 def test_names_and_numbers_are_filled_in_as_they_are():
