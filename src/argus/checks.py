@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from argus.authority.config import AuthoritySource
 from argus.corpora import Corpus as AnyCorpus
-from argus.corpora import StoreCorpus, named
+from argus.corpora import StoreCorpus, named, named_once
 from argus.data.fields import FieldNames
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
-from argus.errors import InputError
+from argus.errors import ArgusError, InputError
 from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.reachability.config import ReachConfig
@@ -34,10 +34,8 @@ else:  # which loads NumPy, and is nothing that a command line could give
     AnyEncoder = Any
 
 SHARED = ("k", "sample", "seed", "by")  # settings of a reach that an exposure has, too
-UNASKED = (
-    "documents were not asked for by their titles: name the model that made the store's vectors "
-    "with --encoder"
-)
+PROBED = 200  # records of a store that tell whether the default model made its vectors
+ASKED = 150  # documents of a store to ask for where nothing is named: some 15 seconds on two cores
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,10 +98,11 @@ def check(
     needed. It measures reachability; which real questions fail it does not tell. A run that was
     stopped goes on where it was.
 
-    encoder: default all-MiniLM-L6-v2. Documents of a store are asked for only beside an encoder, a
-    retriever or a run. reaching: its k, sample, seed and by are those of `exposing`. The rest is as
-    for `exposure`, `reach` and `audit_authority`. Raises InputError for bad input, and where there
-    is nothing to check.
+    encoder: default all-MiniLM-L6-v2. Without one, a retriever or a run, documents of a store are
+    asked for where that model made its vectors, 150 of them unless `exposing` says how many. Else a
+    note says why they are not measured. reaching: its k, sample, seed and by are those of
+    `exposing`. The rest is as for `exposure`, `reach` and `audit_authority`. Raises InputError for
+    bad input, and where there is nothing to check.
 
     Args:
         source: Documents or a store, as --corpus names them.
@@ -112,18 +111,11 @@ def check(
         queries: Real queries to add to the sample (JSONL, CSV, TSV, Parquet).
         run: What it answered elsewhere to exported probes (argus research export): TREC or JSON.
     """
-    if source is not None and corpus is not None:
-        raise InputError(
-            "documents are named twice",
-            expected="one corpus",
-            fix="Leave --corpus out.",
-            where="--corpus",
-        )
-    corpus = corpus if source is None else source
+    corpus = named_once(source, corpus)
     exposing, reaching = exposing or ExposureConfig(), reaching or ReachConfig()
     reaching = replace(reaching, **{name: getattr(exposing, name) for name in SHARED})
     source = named(corpus) if isinstance(corpus, str | Path) else corpus
-    is_searchable = not isinstance(source, StoreCorpus) or bool(encoder or retriever or run)
+    is_named = not isinstance(source, StoreCorpus) or bool(encoder or retriever or run)
     if store is None and isinstance(source, StoreCorpus) and isinstance(source.store, str):
         store = source.store
     elif store is None and isinstance(retriever, str) and is_store(retriever):
@@ -134,14 +126,26 @@ def check(
     def is_first() -> bool:
         return fresh and not parts
 
-    if source is not None and is_searchable:
+    notes: tuple[str, ...] = ()
+    if source is not None:
+        from argus.jobs.workspace import read_documents
         from argus.retrievability.exposure import exposure
 
-        parts["exposure"] = exposure(
-            source, out=out, config=exposing, queries=queries, fields=fields, limit=limit,
-            encoder=encoder or DEFAULT_MODEL, store=cache, engine=engine, retriever=retriever,
-            asking=asking, run=run, fresh=is_first(),
-        )  # fmt: skip
+        try:
+            if not is_named:  # whether the default model made the vectors, a few of them tell
+                some = min(limit or PROBED, PROBED)
+                read_documents(source, fields or FieldNames(), some, DEFAULT_MODEL)
+                encoder, sample = DEFAULT_MODEL, exposing.sample or ASKED
+                exposing = replace(exposing, sample=sample)
+            parts["exposure"] = exposure(
+                source, out=out, config=exposing, queries=queries, fields=fields, limit=limit,
+                encoder=encoder or DEFAULT_MODEL, store=cache, engine=engine, retriever=retriever,
+                asking=asking, run=run, fresh=is_first(),
+            )  # fmt: skip
+        except (ArgusError, ImportError) as error:
+            if is_named:
+                raise
+            notes = (f"not measured, how its texts find them: {error}",)
     if store is not None:
         from argus.reachability.job import reach
 
@@ -167,4 +171,4 @@ def check(
         )
     *_, last = parts.values()
     folder, report = Path(out), getattr(last, "report")  # noqa: B009
-    return CheckResult(folder, report, parts, () if is_searchable else (UNASKED,))
+    return CheckResult(folder, report, parts, notes)

@@ -1,4 +1,4 @@
-"""`argus init`: ask three questions, and write the answers as an argus.toml for every command.
+"""`argus init`: find or ask what a project consists of, and write an argus.toml for every command.
 
 `start_project`: the parts that a person named -> commented TOML with a table per command, the
 checks of these parts (`argus.health`), and the next command. `argus.cli.config` reads the file.
@@ -9,15 +9,20 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
 from argus.commands import command, takes
-from argus.corpora import StoreCorpus, named
-from argus.data.fields import FieldNames, QrelsFields
+from argus.corpora import CorpusName, NamedCorpus, StoreCorpus, named, named_once
+from argus.corpora.opening import open_corpus
+from argus.data.documents import ID_FIELDS, TEXT_FIELDS
+from argus.data.fields import FieldNames, QrelsFields, prose_fields
+from argus.data.rows import FORMATS, field_value, has_field, pick_field, read_rows, suffix_of
 from argus.data.writing import write_whole
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig, as_config
 from argus.errors import InputError
@@ -39,7 +44,7 @@ HEAD = """\
 
 
 DOCUMENTS = (
-    "Where are the documents? A file (JSONL, CSV, TSV, Parquet), a BEIR folder,\n"
+    "Where are the documents? A file (JSONL, CSV, TSV, Parquet), a folder of files,\n"
     "or a store (KIND:PLACE/COLLECTION, such as qdrant:http://127.0.0.1:6333/docs)"
 )
 SEARCH = (
@@ -48,6 +53,8 @@ SEARCH = (
 )
 MADE_BY = "Which model made the vectors of the store?"
 QUESTIONS = "Which questions are known? A file; Enter: none"
+MAX_ROWS = 1_000
+"""Rows of a table in which columns are looked for."""
 JUDGEMENTS = "Which documents answer them? A file (BEIR or TREC); Enter: not judged"
 
 
@@ -59,11 +66,13 @@ class ProjectConfig:
         to: The file of settings.
         replace: Write over a file that is there.
         check: Try what is named, as argus doctor does.
+        yes: Ask nothing: find every part, or stop with the option that names it.
     """
 
     to: Path = Path("argus.toml")
     replace: bool = False
     check: Annotated[bool, Option(("--check/--no-check",))] = True
+    yes: bool = False
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -132,22 +141,38 @@ def start_project(
 def init(
     parts: ProjectParts,
     *,
+    source: Annotated[
+        NamedCorpus | None, Option(argument="SOURCE", is_name=True), CorpusName()
+    ] = None,
     columns: FieldNames | None = None,
     asking: AskingConfig | None = None,
     encoder: EncoderConfig | None = None,
     config: ProjectConfig | None = None,
 ) -> ProjectResult:
-    """Ask three questions, try what is named, write argus.toml, say what to run next.
+    """Find or ask what a project consists of, try it, write argus.toml, say what to run next.
 
-    Where --corpus is named, or there is no terminal, nothing is asked. Exit 2 where something that
-    was named does not work; the file is written all the same, to be mended.
+    Three questions are asked at a terminal where no documents are named. Without one, or with
+    --yes, they are the one table, or the files, of this folder. A column of a table whose name
+    is unusual is found by its values, or asked for once. Exit 2 where something that was named
+    does not work; the file is written all the same, to be mended.
 
-    Raises InputError as `start_project` does.
+    Raises InputError as `start_project` does, and for a column that is neither found nor asked for.
+
+    Args:
+        source: The documents, as --corpus names them.
     """
     encoder, config = encoder or EncoderConfig(), config or ProjectConfig()
-    start = partial(start_project, columns=columns, asking=asking, config=config)
-    if parts.corpus is not None or sys.stdin is None or not sys.stdin.isatty():
-        return start(parts, encoder=encoder)
+    is_asked = not config.yes and sys.stdin is not None and sys.stdin.isatty()
+    start = partial(start_project, asking=asking, config=config)
+    parts = replace(parts, corpus=named_once(source, parts.corpus))
+    if parts.corpus is None and not is_asked:
+        tables = [path for path in Path().iterdir() if suffix_of(path) in FORMATS]
+        here = tables[0] if len(tables) == 1 else Path()
+        with suppress(InputError):
+            open_corpus(here)
+            parts = replace(parts, corpus=here)
+    if parts.corpus is not None or not is_asked:
+        return start(parts, columns=_find_columns(parts, columns, is_asked), encoder=encoder)
     from typer import prompt
 
     def path(question: str) -> Path | None:
@@ -172,7 +197,42 @@ def init(
     if queries is not None and qrels is None:
         qrels = path(JUDGEMENTS)
     parts = replace(parts, corpus=corpus, retriever=retriever, queries=queries, qrels=qrels)
-    return start(parts, encoder=encoder)
+    return start(parts, columns=_find_columns(parts, columns, is_asked), encoder=encoder)
+
+
+def _find_columns(
+    parts: ProjectParts, columns: FieldNames | None, is_asked: bool
+) -> FieldNames | None:
+    """Return the columns of a table: named, by a usual name, by their values, or asked for."""
+    source = None if parts.corpus is None else open_corpus(parts.corpus)
+    if source is None or source.file is None or source.is_kb:
+        return columns
+    from typer import prompt
+
+    columns = columns or FieldNames()
+    rows = list(islice(read_rows(source.file), MAX_ROWS))
+    values = [row.values for row in rows]
+    for what, usual in (("text", TEXT_FIELDS), ("id", ID_FIELDS)) if rows else ():
+        name = getattr(columns, what) or next((n for n in usual if has_field(rows[0], n)), None)
+        if name is None:
+            names = prose_fields(values) if what == "text" else _id_columns(values)
+            if len(names) != 1 and not is_asked:
+                pick_field(rows[0], usual, what=what, option=f"--{what}-field")
+            question = f"Which column holds the {what}? {', '.join(names or values[0])}"
+            name = names[0] if len(names) == 1 else prompt(question)
+            columns = FieldNames(**{**asdict(columns), what: name})
+        if what == "id" and type(field_value(rows[0], name)) is int:
+            columns = replace(columns, coerce_ids=True)
+    return columns
+
+
+def _id_columns(rows: Sequence[Values]) -> list[str]:
+    """Return the columns of values without spaces that are all different."""
+    texts = {name: [str(row.get(name)) for row in rows] for name in rows[0]}
+    return [
+        name for name, own in texts.items()
+        if len({*own}) == len(rows) and all(text.split() == [text] for text in own)
+    ]  # fmt: skip
 
 
 def check_place(config: ProjectConfig) -> None:
@@ -225,8 +285,7 @@ class Answers:
         """The running system: a retriever that is no index, or else the store of the documents."""
         if self.index is not None:
             return None
-        store = None if self.store is None else str(self.store.store)
-        return self.parts.retriever or store
+        return self.parts.retriever or (None if self.store is None else str(self.store.store))
 
     @property
     def index(self) -> str | None:
@@ -303,15 +362,9 @@ def _repairs(answers: Answers) -> Iterator[str]:
     store = answers.store or answers.searched_store
     if store is not None:
         place = str(store.store) if isinstance(store, StoreCorpus) else store
-        encoder = {
-            key: value for key, value in _encoder(answers.encoder).items()
-            if key not in ("device", "batch", "concurrency")
-        }  # fmt: skip
-        named = {**_changed(answers.columns), **_parents(answers)}
-        values = {"store": place, **named, **encoder, **_opening(answers)}
-        says = (
-            "Repair the store beside its documents: argus tune apply blend. Undo: argus tune undo"
-        )
+        named = {**_changed(answers.columns), **_parents(answers), **_encoder(answers.encoder)}
+        values = _taken({"store": place, **named, **_opening(answers)}, "tune apply blend")
+        says = "Repair the store beside its documents. Undo: argus tune undo"
         yield _table("tune.apply.blend", says, {**values, "out": BLENDED})
         shared = {"store": place, **_opening(answers)}
         yield _table("tune.list", "What a store was repaired with.", shared)

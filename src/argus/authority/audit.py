@@ -35,7 +35,7 @@ from argus.data.types import FloatArray, IntArray, Query, State
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, documents, embed, queries
 from argus.indexes.exact import known_item_search
-from argus.jobs.result import Result
+from argus.jobs.result import TableResult
 from argus.jobs.workspace import Record, TextWindow, open_encoder, require_some, texts_cut
 from argus.measures import wilson
 from argus.reports import write_report
@@ -121,7 +121,7 @@ def rank_targets(
 
 
 @dataclass(frozen=True, repr=False)
-class AuthorityAuditResult(Result):
+class AuthorityAuditResult(TableResult):
     """Result of `audit_authority`. The folder holds all of it, too.
 
     summary.documents: documents of the relation (total), those that are superseded, and pairs of a
@@ -139,12 +139,6 @@ class AuthorityAuditResult(Result):
     vectors are compared.
     table: one row per superseded document and document that controls it.
     """
-
-    TABLES = ("table",)
-    folder: Path
-    report: Path
-    summary: dict[str, Any]
-    table: pa.Table
 
     def headline(self) -> Iterator[str]:
         """Yield the reachable shares, by proxy and by rule."""

@@ -30,7 +30,7 @@ from argus.encoders.config import NONE
 from argus.errors import InputError
 from argus.jobs import options as o
 from argus.jobs.answers import Case, RecordedModel, Verdict, ask_and_judge, marked
-from argus.jobs.result import Result
+from argus.jobs.result import TableResult
 from argus.jobs.workspace import NO_ENCODER, Record, open_encoder
 from argus.llm import Ledger, Prompt
 from argus.llm.config import with_models
@@ -101,7 +101,7 @@ def _controlling_shown(case: Case[Question]) -> bool:
 
 
 @dataclass(frozen=True, repr=False)
-class HarmResult(Result):
+class HarmResult(TableResult):
     """The answers from superseded and from controlling context (CAR Table 12).
 
     summary.benchmark, k: name of the benchmark, and documents that a system serves at most.
@@ -115,12 +115,6 @@ class HarmResult(Result):
     table: one row per question and arm. documents: ids of the documents that were shown, parted by
     "; ". controlling_shown: whether one that controls is among them. verdict: null without one.
     """
-
-    TABLES = ("table",)
-    folder: Path
-    report: Path
-    summary: dict[str, Any]
-    table: pa.Table
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""

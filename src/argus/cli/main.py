@@ -40,8 +40,8 @@ def show_report(report: Path, as_json: bool) -> None:
 # All commands, in the order and under the headings of `argus --help`.
 COMMANDS = (
     Entry(
-        "init", "argus.project:init", "Three questions, then argus.toml.", START,
-        example="argus init --corpus docs.jsonl",
+        "init", "argus.project:init", "Find your documents; write argus.toml.", START,
+        example="argus init docs.jsonl",
     ),
     Entry(
         "doctor", "argus.health:check_up", "What is here, and what to mend.", START,

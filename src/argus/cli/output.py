@@ -28,7 +28,7 @@ SNIPPET = 160
 INTERRUPTED = 130  # after Ctrl-C, as shells have it: 128 and the signal's number
 GONE = 141  # the reader of the output has gone: 128 and SIGPIPE
 # Loggers whose INFO a person at the command line is to read.
-SPEAKERS = ("argus.retrievers.session", "argus.retrievers.results", "argus.traffic.job")
+SPEAKERS = ("argus.retrievers", "argus.traffic.job", "argus.corpora.files")
 
 
 class _Standing(logging.Handler):

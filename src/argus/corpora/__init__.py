@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from argus.data.types import Document
 from argus.errors import InputError, unnamed
@@ -56,6 +56,14 @@ def named(corpus: NamedCorpus) -> Path | StoreCorpus:
         return Path(corpus)
     # a Path makes one slash of two
     return StoreCorpus(re.sub(r"^([\w-]+:\w+):/(?!/)", r"\1://", text))
+
+
+def named_once(source: Any, corpus: Any) -> Any:
+    """Return the corpus of an argument, or of --corpus. Raises InputError where both name one."""
+    if source is not None and corpus is not None:
+        got, fix = "documents are named twice", "Leave --corpus out."
+        raise InputError(got, expected="one corpus", fix=fix, where="--corpus")
+    return corpus if source is None else source
 
 
 def parse_template(text: str | None) -> str | None:

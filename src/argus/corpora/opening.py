@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from argus.corpora import Corpus, StoreCorpus, named, parse_template
+from argus.corpora.files import READERS, FileFolder
 from argus.data.documents import (
     CORPUS_STEMS,
     check_limit,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from argus.corpora.stored import Embeds, StoredCorpus
     from argus.data.kb import KnowledgeFolder
 
-Origin: TypeAlias = "Path | StoredCorpus"
+Origin: TypeAlias = "Path | StoredCorpus | FileFolder"
 """Entry of a corpus in a manifest."""
 
 
@@ -41,19 +42,20 @@ class CorpusSource:
     """A corpus that was found by `open_corpus`. Nothing of it is read before it is needed.
 
     limit: how many documents, or entities, to take of it. file: of rows, or kb.json. None for a
-    store and for documents of a program, which are `in_memory`.
+    store, for a `folder` with a file per document, and for documents of a program, `in_memory`.
     """
 
     limit: int | None
     file: Path | None = None
     is_kb: bool = False
     stored: StoredCorpus | None = None
+    folder: FileFolder | None = None
     in_memory: tuple[Document, ...] = ()
 
     @property
     def origin(self) -> Origin | None:
-        """The file or store, for a manifest. None for documents of a program."""
-        return self.file or self.stored
+        """The file, store or folder, for a manifest. None for documents of a program."""
+        return self.file or self.stored or self.folder
 
     @cached_property
     def kb(self) -> KnowledgeFolder | None:
@@ -69,9 +71,11 @@ class CorpusSource:
         if self.stored is not None:
             return self.stored.documents(fields)
         template = parse_template(fields.template)
+        self.refuse_fields(fields)
         if self.kb is not None:
-            self.refuse_fields(fields)
             documents = self.kb.documents(self.limit)
+        elif self.folder is not None:
+            documents = self.folder.documents()
         elif self.file is not None:
             documents = documents_in(self.file, fields, limit=self.limit)
         else:
@@ -79,12 +83,13 @@ class CorpusSource:
         return [replace(d, template=template) for d in documents] if template else documents
 
     def refuse_fields(self, fields: FieldNames) -> None:
-        """Raise InputError where columns are named for a knowledge base. Others may have any."""
+        """Raise InputError where columns are named for a knowledge base, or a folder of files."""
         columns = [name for name in (fields.id, fields.title, fields.text) if name]
-        if columns and self.is_kb:
-            got, expected = f"a column was named ({columns[0]!r})", "a knowledge base's own columns"
-            fix = "Leave it out; or give its entities/*.parquet as the corpus."
-            raise InputError(got, expected=expected, fix=fix, where=self.file)
+        if columns and (self.is_kb or self.folder):
+            got, expected = f"a column was named ({columns[0]!r})", "none: the corpus has its own"
+            fix = "Leave it out; or give a knowledge base's entities/*.parquet as the corpus."
+            where = self.folder.place if self.folder else self.file
+            raise InputError(got, expected=expected, fix=fix, where=where)
 
 
 def open_corpus(
@@ -109,11 +114,16 @@ def open_corpus(
         return CorpusSource(limit, knowledge, is_kb=True)
     if rows is not None:
         return CorpusSource(limit, rows)
+    if place.is_dir() and (folder := FileFolder(place, limit)).is_corpus:
+        return CorpusSource(limit, folder=folder)
     got, fix = "no such file or folder", "Check the path."
-    expected = "a BEIR folder (corpus.jsonl inside) or a JSONL, CSV, TSV or Parquet file"
+    expected = f"a JSONL, CSV, TSV or Parquet file, or a folder of {', '.join(READERS)}"
     if place.exists():
         got = "the folder holds no corpus file" if place.is_dir() else no_file(place)
-        expected = f"{' or '.join(CORPUS_STEMS)} with an ending of {', '.join(FORMATS)}"
+        expected = (
+            f"files of {', '.join(READERS)}, or {' or '.join(CORPUS_STEMS)} with an ending of "
+        )
+        expected += ", ".join(FORMATS)
         fix = "Give the file itself, or name it corpus.jsonl; a knowledge base holds kb.json."
     raise InputError(got, expected=expected, fix=fix, where=place)
 

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from argus.corpora import StoreCorpus, parse_template
 from argus.data.documents import TEXT_FIELDS, TITLE_FIELDS, whole_documents
-from argus.data.fields import FieldNames
+from argus.data.fields import FieldNames, prose_fields
 from argus.data.provenance import content_hash
 from argus.data.rows import field_names
 from argus.data.types import Document, FloatArray
@@ -291,19 +291,11 @@ def _read_store(
             of_remedies += len(records.ids) - len(rows)
             first, rows = len(documents), rows[: limit and limit - len(documents)]
             payloads = [records.payloads[row] for row in rows]
+            fields = fields if documents else _find_text(payloads, fields, name)
             read = [
                 record_document(records.ids[row], payload, fields, name)
                 for row, payload in zip(rows, payloads, strict=True)
             ]
-            if not first and read and not any(one.text.strip() for one in read):
-                names = dict.fromkeys(field for one in payloads for field in field_names(one))
-                raise InputError(
-                    f"its records hold no text (fields: {', '.join(names)[:300] or 'none'})",
-                    expected=f"a field of texts: {fields.text or ', '.join(TEXTS)}",
-                    fix="Name it with --text-field, such as metadata.body; where texts are kept "
-                    "elsewhere, give those as the corpus.",
-                    where=name,
-                )
             documents += read
             hashes += [
                 content_hash(one.id, one.title, one.text, records.vectors[row].tobytes())
@@ -333,6 +325,26 @@ def _read_store(
     return _Reading(
         name, facts, expected, documents, vectors[:n], np.concatenate(lengths), broken, sha256
     )
+
+
+def _find_text(payloads: Sequence[Payload], fields: FieldNames, store: str) -> FieldNames:
+    """Return the fields, with the one of texts where no usual name has any and one is clear.
+
+    payloads: of the first records. store: its name. Raises InputError where none is clear.
+    """
+    unnamed = replace(fields, id=None)
+    if not payloads or any(record_document("", p, unnamed, store).text.strip() for p in payloads):
+        return fields
+    names = [] if fields.text else prose_fields(payloads)
+    if len(names) == 1:
+        return replace(fields, text=names[0])
+    held = names or dict.fromkeys(field for one in payloads for field in field_names(one))
+    got = "no field of texts is clear" if names else "its records hold no text"
+    got += f" (fields: {', '.join(held)[:300] or 'none'})"
+    fix = "Name it with --text-field, such as metadata.body; where texts are kept elsewhere, give "
+    fix += "those as the corpus."
+    expected = f"a field of texts: {fields.text or ', '.join(names or TEXTS)}"
+    raise InputError(got, expected=expected, fix=fix, where=store)
 
 
 def record_document(id_: str, payload: Payload, fields: FieldNames, store: str) -> Document:

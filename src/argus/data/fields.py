@@ -8,7 +8,9 @@ options that name columns. `PayloadField` and `parent_ids` read a document's met
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -157,6 +159,23 @@ class FieldPath:
 
 def _flat(value: object, many: bool) -> list[object]:
     return value if many and isinstance(value, list) else [value]
+
+
+def prose_fields(records: Iterable[Mapping[str, object]]) -> list[str]:
+    """Return the fields of texts with spaces, or not of ASCII, the longest first.
+
+    Only the first of them where its texts are twice as long as those of the next.
+    """
+    lengths: Counter[str] = Counter()
+    for record in records:
+        for name in field_names(record):
+            with suppress(ValueError):  # a name that is no path
+                value = FieldPath.parse(name).look(record)
+                if isinstance(value, str) and (" " in value.strip() or not value.isascii()):
+                    lengths[name] += len(value)
+    ranked = lengths.most_common()
+    is_clear = len(ranked) > 1 and ranked[0][1] >= 2 * ranked[1][1]
+    return [name for name, _ in ranked][: 1 if is_clear else None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from argus.errors import ArgusError, InputError
 from argus.evaluation.judged import ParentFold, deeper, fold_system
 from argus.evaluation.systems import System, ask_systems, contents, index_settings, open_index
 from argus.indexes.header import parse_index_spec
-from argus.jobs.result import Result
+from argus.jobs.result import TableResult
 from argus.jobs.workspace import Record, check_folder
 from argus.reports import write_report
 from argus.reports.section import MAX_ROWS, Section, naming, table
@@ -72,7 +72,7 @@ only: that side, before or after. rank: on that side, from 1. grade: judged grad
 
 
 @dataclass(frozen=True, repr=False)
-class CompareResult(Result):
+class CompareResult(TableResult):
     """Gains and losses between two indexes, retrievers or runs. All is in `folder`, too.
 
     summary:
@@ -86,14 +86,9 @@ class CompareResult(Result):
         changed_queries: queries with another top k.
         only_before, only_after: results of given queries that one side alone brings back.
         judged: relevant documents within k, by side.
-    """
 
-    TABLES = ("table",)
-    folder: Path
-    report: Path
-    summary: dict[str, Any]
-    table: pa.Table
-    """One row per document, see `argus.evaluation.comparison.SCHEMA`."""
+    table: one row per document, see `argus.evaluation.comparison.SCHEMA`.
+    """
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""

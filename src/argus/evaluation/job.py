@@ -45,7 +45,7 @@ from argus.evaluation.systems import (
     without_failed,
 )
 from argus.indexes.header import parse_index_spec
-from argus.jobs.result import Result
+from argus.jobs.result import TableResult
 from argus.jobs.workspace import Record, check_folder
 from argus.measures import Evaluation, is_implicit, paired_difference, rps_association
 from argus.measures import evaluate as score
@@ -61,7 +61,7 @@ MAX_NAMED = 200  # failed and harmed queries in the summary; per_query has all
 
 
 @dataclass(frozen=True, repr=False)
-class EvaluateResult(Result):
+class EvaluateResult(TableResult):
     """Measures of one system, or of two: before and after. Everything in it is also in `folder`.
 
     summary:
@@ -91,14 +91,9 @@ class EvaluateResult(Result):
         warning: a doubt about its answers, or None.
         missing_judged_documents: see `argus.evaluation.systems.missing_gold`.
         measures: name to mean.
-    """
 
-    TABLES = ("table",)
-    folder: Path
-    report: Path
-    summary: dict[str, Any]
-    table: pa.Table
-    """One row per query: measures of every system, difference, whether it is implicit."""
+    table: one row per query: measures of every system, difference, whether it is implicit.
+    """
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""

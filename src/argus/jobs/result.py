@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -93,6 +94,17 @@ class Result(ABC):
             )
         table: pa.Table = getattr(self, name or self.TABLES[0])
         return table
+
+
+@dataclass(frozen=True, repr=False)
+class TableResult(Result):
+    """A result with a folder, a report, a summary and one table. Everything is also in `folder`."""
+
+    TABLES: ClassVar[tuple[str, ...]] = ("table",)
+    folder: Path
+    report: Path
+    summary: dict[str, Any]
+    table: pa.Table
 
 
 def _first(lines: Iterable[str]) -> list[str]:

@@ -210,7 +210,7 @@ def keep_input(folder: ArtifactFolder, inputs: Iterable[Origin | None]) -> None:
         return
     home = folder.path.resolve()
     for source in inputs:
-        path = source.place if isinstance(source, StoredCorpus) else source
+        path = source if isinstance(source, Path | None) else source.place
         if path is not None and path.resolve().is_relative_to(home):
             raise InputError(
                 f"--fresh would empty the folder that holds {path}",

@@ -7,7 +7,6 @@ turns into a knowledge base.
 
 from __future__ import annotations
 
-import os
 import posixpath
 import re
 import unicodedata
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from argus.corpora.files import visible_files
 from argus.data.kb import HYPERLINK
 from argus.data.texts import stream_safe
 from argus.errors import InputError
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 HTML = (".html", ".htm")
 ENDINGS = (".md", ".markdown", *HTML, ".txt")
 """Endings of pages. A page in several formats is read in the first of these."""
-LEFT_OUT_FOLDERS = frozenset({"node_modules", "__pycache__"})
 INDEX_NAMES = ("index", "README", "readme", "_index", "Home")
 LINK = "link"
 """The property of hyperlinks, as of those of dumps."""
@@ -260,14 +259,12 @@ class PageFolder:
                 where=self.folder,
             )
         pages: dict[str, Path] = {}
-        for root, folders, names in os.walk(self.folder):
-            folders[:] = [f for f in folders if f not in LEFT_OUT_FOLDERS and f[0] != "."]
-            for path in (Path(root, name) for name in names if name[0] != "."):
-                id_ = path.relative_to(self.folder).with_suffix("").as_posix()
-                if path.suffix.lower() not in ENDINGS or not path.is_file():
-                    counts["other file"] += 1
-                else:
-                    pages[id_] = min(
-                        pages.get(id_, path), path, key=lambda p: ENDINGS.index(p.suffix.lower())
-                    )
+        others: Counter[str] = Counter()
+        for path in visible_files(self.folder, ENDINGS, others):
+            id_ = path.relative_to(self.folder).with_suffix("").as_posix()
+            pages[id_] = min(
+                pages.get(id_, path), path, key=lambda p: ENDINGS.index(p.suffix.lower())
+            )
+        others["hidden"] = 0
+        counts += Counter({"other file": others.total()})  # in place, and none where it is 0
         return dict(sorted(pages.items()))

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
@@ -29,7 +28,7 @@ from argus.encoders.protocol import arrays_of, pools_spans, similarity_of
 from argus.engine import Engine, EngineConfig, Work, open_given
 from argus.errors import InputError, NothingMeasured
 from argus.jobs import options as o
-from argus.jobs.result import Result
+from argus.jobs.result import TableResult
 from argus.jobs.workspace import Parts, Record, any_encoder, corpus_for, remove_parts, texts_cut
 from argus.knowledge import KnowledgeBase, KnowledgeSource, RelationGraph, ground, read_knowledge
 from argus.knowledge.base import ids_of
@@ -53,7 +52,7 @@ PART_QUERIES = 4 * RESERVOIR_QUERIES
 
 
 @dataclass(frozen=True, repr=False)
-class AuditResult(Result):
+class AuditResult(TableResult):
     """Result of an audit. Everything in it is also in `folder`.
 
     table: id, label, rps, low, high, related, state, band, reason, ...: one row per entity.
@@ -83,11 +82,6 @@ class AuditResult(Result):
     relations_from: where relations came from: a file, "mentions", or a knowledge base.
     """
 
-    TABLES = ("table",)
-    folder: Path
-    report: Path
-    summary: dict[str, Any]
-    table: pa.Table
     ranks: PairRanks
     measured_ids: list[str]
 

@@ -27,7 +27,7 @@ from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Rows
 from argus.engine import Engine, EngineConfig, open_given
 from argus.errors import InputError
 from argus.jobs import options as o
-from argus.jobs.result import Result
+from argus.jobs.result import Result, TableResult
 from argus.jobs.workspace import Record, any_encoder, read_documents, require_some, texts_cut
 from argus.measures.slices import Slicing, rank_slices, slice_lines, slicings
 from argus.reports import figures, write_report
@@ -48,7 +48,7 @@ from argus.settings import Doc
 
 
 @dataclass(frozen=True, repr=False)
-class ExposureResult(Result):
+class ExposureResult(TableResult):
     """Result of the probes. Everything in it is also in `folder`.
 
     table: one row per document.
@@ -90,10 +90,6 @@ class ExposureResult(Result):
     """
 
     TABLES = ("table", "misses")
-    folder: Path
-    report: Path
-    summary: dict[str, Any]
-    table: pa.Table
     misses: pa.Table
 
     def headline(self) -> Iterator[str]:

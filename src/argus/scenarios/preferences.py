@@ -21,7 +21,7 @@ from argus.data.rows import Row, read_json_lines, read_rows, whole_number
 from argus.data.writing import one_writer
 from argus.errors import InputError
 from argus.jobs import options as o
-from argus.jobs.result import Result
+from argus.jobs.result import TableResult
 from argus.jobs.workspace import Record, check_folder, require_some
 from argus.measures import RESAMPLES, Resamples
 from argus.measures.intervals import nominal_alpha
@@ -201,7 +201,7 @@ def agreement(pairs: Sequence[Sequence[str]]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, repr=False)
-class PreferenceResult(Result):
+class PreferenceResult(TableResult):
     """Result of a study. Everything in it is also in `folder`.
 
     table: one row per criterion of each comparison.
@@ -226,12 +226,6 @@ class PreferenceResult(Result):
     preferences.alpha: Krippendorff's alpha, nominal.
     preferences.undefined: why it is not defined. Empty where it is.
     """
-
-    TABLES = ("table",)
-    folder: Path
-    report: Path
-    summary: dict[str, Any]
-    table: pa.Table
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""

@@ -162,7 +162,7 @@ class Results:
         """Return a command that reads the corpus or asks its store."""
         options = self.options_of(name)
         if "--encoder" not in options and any(asks_store(word) for word in words):
-            has_default = any(section["encoder"] for section in self.manifest.values())
+            has_default = any(of["encoder"] for job, of in self.manifest.items() if job != "reach")
             options += ["--encoder", "all-MiniLM-L6-v2" if has_default else "MODEL"]
         return self._line(name, *words, *options, *([] if out is None else ["--out", out]))
 

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import pyarrow as pa
 
 from argus.authority.benchmarks.collection import Benchmark, write_benchmark
 from argus.authority.benchmarks.judging import (
@@ -47,7 +46,7 @@ from argus.encoders.config import NONE
 from argus.errors import InputError
 from argus.indexes.lexical import STOP_WORDS
 from argus.jobs import options as o
-from argus.jobs.result import Result
+from argus.jobs.result import TableResult
 from argus.jobs.workspace import NO_ENCODER, Record, open_encoder
 from argus.progress import progress
 from argus.reports import write_report
@@ -63,7 +62,7 @@ HEADINGS = SHARES | {"anchor_recall": "anchor@K"}
 
 
 @dataclass(frozen=True, repr=False)
-class ScoreResult(Result):
+class ScoreResult(TableResult):
     """Scores of the systems. The folder holds all of them, too.
 
     summary.benchmark: its name, and numbers of records, questions, edges and rules.
@@ -72,12 +71,6 @@ class ScoreResult(Result):
     summary.systems: of each its name, about (what it does), and what `summarise` returns.
     table: one row per system and question.
     """
-
-    TABLES = ("table",)
-    folder: Path
-    report: Path
-    summary: dict[str, Any]
-    table: pa.Table
 
     def headline(self) -> Iterator[str]:
         """Yield one line per system, then who failed."""

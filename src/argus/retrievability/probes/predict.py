@@ -28,7 +28,7 @@ from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Embedded, Encoder, EncoderConfig, embed, pools_spans
 from argus.errors import InputError
 from argus.jobs import options as o
-from argus.jobs.result import Result
+from argus.jobs.result import TableResult
 from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
 from argus.knowledge import Entity, KnowledgeBase, KnowledgeSource, RelationGraph
 from argus.knowledge.load import read_entities, refuse_template
@@ -46,7 +46,7 @@ TAU = 0.3  # below it the paper calls an entity a high risk: it is hard to reach
 
 
 @dataclass(frozen=True, repr=False)
-class PredictResult(Result):
+class PredictResult(TableResult):
     """Result of a prediction. Everything in it is also in `folder`. summary: as follows.
 
     table: id, label, rps, band, domain_score, state, reason: one row per entity.
@@ -62,12 +62,6 @@ class PredictResult(Result):
     mean_rps: mean predicted RPS. None where none was predicted.
     stored_vectors: of vectors that came with the corpus.
     """
-
-    TABLES = ("table",)
-    folder: Path
-    report: Path
-    summary: dict[str, Any]
-    table: pa.Table
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import pyarrow as pa
 
 from argus.corpora import Corpus
 from argus.corpora.opening import Origin
@@ -39,7 +38,7 @@ from argus.errors import InputError
 from argus.evaluation.judged import JudgedQueries, read_judged
 from argus.evaluation.systems import Judged, System, missing_gold, without_failed
 from argus.jobs import options as o
-from argus.jobs.result import Result
+from argus.jobs.result import TableResult
 from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
 from argus.measures import Evaluation, evaluate
 from argus.measures.measures import cover
@@ -72,7 +71,7 @@ JOB = "ablation"
 
 
 @dataclass(frozen=True, repr=False)
-class AblateResult(Result):
+class AblateResult(TableResult):
     """Result of the grid. Everything in it is also in `folder`.
 
     table: one row per run: cells, baselines, placebo, documents alone.
@@ -127,12 +126,6 @@ class AblateResult(Result):
     types.grid: headline measure of each cell.
     types.grid.mean: headline measure of the cell. None without a question.
     """
-
-    TABLES = ("table",)
-    folder: Path
-    report: Path
-    summary: dict[str, Any]
-    table: pa.Table
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""

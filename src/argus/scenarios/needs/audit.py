@@ -22,7 +22,7 @@ from argus.data.types import State
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL
 from argus.jobs import options as o
-from argus.jobs.result import Result
+from argus.jobs.result import TableResult
 from argus.jobs.workspace import Record, check_folder
 from argus.measures.significance import with_interval
 from argus.measures.slices import Trials, rank_slices, slice_lines, slice_shares, slicings
@@ -67,7 +67,7 @@ _NEEDS = schema(
 
 
 @dataclass(frozen=True, repr=False)
-class NeedsResult(Result):
+class NeedsResult(TableResult):
     """Result of the need audit. Everything in it is also in `folder`.
 
     table: one row per document.
@@ -95,10 +95,6 @@ class NeedsResult(Result):
     """
 
     TABLES = ("table", "needs", "risk")
-    folder: Path
-    report: Path
-    summary: dict[str, Any]
-    table: pa.Table
     needs: pa.Table
     risk: pa.Table
 

@@ -27,7 +27,7 @@ from argus.indexes.retriever import IndexRetriever, open_retriever
 from argus.indexes.snapshot import Snapshot
 from argus.jobs import options as o
 from argus.jobs.answers import ask_and_judge
-from argus.jobs.result import Result
+from argus.jobs.result import TableResult
 from argus.jobs.workspace import Record
 from argus.llm import Estimate, Ledger, estimate
 from argus.llm import State as PromptState
@@ -107,7 +107,7 @@ class QAConfig(o.Models):
 
 
 @dataclass(frozen=True, repr=False)
-class QAResult(Result):
+class QAResult(TableResult):
     """Result of the comparison. Everything in it is also in `folder`.
 
     table: one row per question and arm.
@@ -145,12 +145,6 @@ class QAResult(Result):
     unanswered: prompts without an answer.
     notes: caveats for the reader.
     """
-
-    TABLES = ("table",)
-    folder: Path
-    report: Path
-    summary: dict[str, Any]
-    table: pa.Table
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
