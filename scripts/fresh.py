@@ -83,7 +83,7 @@ def install(python: str, what: str, home: Path) -> tuple[Path, str]:
     seconds = time.perf_counter() - begun
     (site,) = venv.glob("lib/python*/site-packages")
     size = sum(file.lstat().st_blocks for file in site.rglob("*")) * 512
-    return venv, f"installed in {seconds:.0f} s, {size / 1e6:.0f} MB"
+    return venv, f"installed in {seconds:.0f} s, {size / 2**20:.0f} MB"
 
 
 def start_cold(venv: Path, folder: Path) -> Iterator[str]:
