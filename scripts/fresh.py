@@ -79,11 +79,11 @@ def install(python: str, what: str, home: Path) -> tuple[Path, str]:
     venv = home / "venv"
     subprocess.run([python, "-m", "venv", venv], check=True, timeout=TIMEOUT_S)
     begun = time.perf_counter()
-    run(venv, f"pip install -q {shlex.quote(what)}", home)
+    processor_s = run(venv, f"pip install -q {shlex.quote(what)}", home)
     seconds = time.perf_counter() - begun
     (site,) = venv.glob("lib/python*/site-packages")
     size = sum(file.lstat().st_blocks for file in site.rglob("*")) * 512
-    return venv, f"installed in {seconds:.0f} s, {size / 2**20:.0f} MB"
+    return venv, f"installed in {seconds:.0f} s ({processor_s:.0f} s processor), {size / 2**20:.0f} MB"
 
 
 def start_cold(venv: Path, folder: Path) -> Iterator[str]:

@@ -94,7 +94,7 @@ def file_of(name: str) -> Path:
 
 
 def split_name(spec: str) -> tuple[str, str]:
-    """Split `FILE:NAME`, whose NAME may be left out. The colon of a Windows drive splits nothing."""
+    """Split `FILE:NAME`, whose NAME may be left out. A Windows drive's colon splits nothing."""
     named = re.search(r":([^:/\\]+)$", spec)
     return (spec[: named.start()], named[1]) if named else (spec, "")
 
