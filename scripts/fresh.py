@@ -82,8 +82,8 @@ def install(python: str, what: str, home: Path) -> tuple[Path, str]:
     processor_s = run(venv, f"pip install -q {shlex.quote(what)}", home)
     seconds = time.perf_counter() - begun
     (site,) = venv.glob("lib/python*/site-packages")
-    size = sum(file.lstat().st_blocks for file in site.rglob("*")) * 512
-    return venv, f"installed in {seconds:.0f} s ({processor_s:.0f} s processor), {size / 2**20:.0f} MB"
+    size = sum(file.lstat().st_blocks for file in site.rglob("*")) * 512 / 2**20
+    return venv, f"installed in {seconds:.0f} s ({processor_s:.0f} s of processor), {size:.0f} MB"
 
 
 def start_cold(venv: Path, folder: Path) -> Iterator[str]:

@@ -78,9 +78,9 @@ class FirstLook(Result):
         for id_ in found["lost"]:
             yield f"  lost: {id_} is in the documents, not in the index; nothing brings it back"
         for id_ in found["stale"]:
-            yield f"  stale: {id_} has changed since; the index still holds its old text"
+            yield f"  stale: {id_} has changed since; the index holds the old text"
         for id_, times in found["superseded"].items():
-            yield f"  superseded: {id_} is served to {times} of {asked}; current: {CURRENT[id_]}"
+            yield f"  superseded: {id_} answers {times} of {asked} questions; now {CURRENT[id_]}"
         missed = found["missed"]
         yield f"  missed: {len(missed)} of {asked} questions, no right answer in the top {TOP_K}:"
         yield from (f"    {text}" for text in missed[:2])
