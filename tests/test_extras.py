@@ -13,7 +13,7 @@ PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 
 
 def test_an_import_that_fails_names_the_extra():
-    named = r"argus-retrieval\[encode\]"
+    named = r"argus-retrieval\[torch\]"
     with pytest.raises(MissingPackage, match=named) as raised, naming_extras():
         raise ModuleNotFoundError("No module named 'torch.nn'", name="torch.nn")
     assert raised.value.name == "torch"

@@ -117,3 +117,9 @@ def test_lint_gate_and_report_work_without_torch(site: Path, light, tmp_path: Pa
     (tmp_path / "judged" / "report.html").unlink()
     assert light("report", "judged").returncode == 0
     assert (tmp_path / "judged" / "report.html").is_file()
+
+
+def test_the_demo_runs_without_torch_or_lancedb(light) -> None:
+    ran = light("demo")
+    assert ran.returncode == 0, ran.stderr
+    assert "  lost: statistics.quantiles " in ran.stdout

@@ -93,12 +93,18 @@ def file_of(name: str) -> Path:
     return Path(OWN.sub(".py", name))
 
 
+def split_name(spec: str) -> tuple[str, str]:
+    """Split `FILE:NAME`, whose NAME may be left out. A Windows drive's colon splits nothing."""
+    named = re.search(r":([^:/\\]+)$", spec)
+    return (spec[: named.start()], named[1]) if named else (spec, "")
+
+
 def split_spec(spec: str) -> tuple[Path, str]:
     """Split `FILE.py[:NAME]` into file and name. Raises InputError without such a file."""
     path, name = Path(spec), ""
-    if not path.is_file() and ":" in spec:
-        before, _, name = spec.rpartition(":")
-        path = Path(before)
+    if not path.is_file():
+        file, name = split_name(spec)
+        path = Path(file)
     if not path.is_file():
         expected = "a Python file, or FILE.py:NAME"
         raise InputError(no_file(path), expected=expected, fix="Check the path.", where=path)

@@ -1,11 +1,60 @@
+"""Both demos on real parts: what was planted is named, and what they print to try runs."""
+
+import json
+
 import pytest
 
-from argus.demo.job import demo
+from argus.data.folders import SUMMARY
+from argus.demo import job
 from argus.errors import InputError
+from tests.support import console
+
+pytestmark = pytest.mark.slow
 
 
-def test_a_limit_that_leaves_no_question_is_refused(tmp_path):
-    with pytest.raises(InputError, match="no judged question") as refused:
-        demo(out=tmp_path / "out", limit=40)
-    assert refused.value.where == "--limit"
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    """The lines of `argus demo`, run in a folder that stays the working one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("demo"))
+        ran = console.run("argus demo", {})
+        assert ran.code == 0, ran.output
+        yield ran.output.splitlines()
+
+
+def test_each_planted_fault_is_named_and_nothing_else_is_lost_or_stale(shown):
+    faults = {kind: [line for line in shown if line.startswith(f"  {kind}: ")]
+              for kind in ("lost", "stale", "superseded", "missed")}  # fmt: skip
+    (stale,) = job.read_corpus(job.DATA / "earlier.jsonl")
+    wrong = {"lost": job.LOST, "stale": stale.id, "superseded": job.SUPERSEDED}
+    for kind, id_ in wrong.items():
+        assert len(faults[kind]) == 1 and id_ in faults[kind][0].split(), faults
+    assert " of 59 questions" in faults["missed"][0]
+
+
+def test_each_command_that_it_prints_runs(shown):
+    commands = [line.strip() for line in shown if line.startswith("  argus ")]
+    assert [line.split()[1] for line in commands] == ["explain", "authority", "check"]
+    explained, answered, indexed = (console.run(line, {}) for line in commands)
+    assert (explained.code, answered.code, indexed.code) == (0, 0, 0)
+    assert f"{job.LOST} did not come back" in explained.output
+    assert f"in place of {job.SUPERSEDED}" in answered.output
+    assert "never retrieved: 0 of 300" in indexed.output
+
+
+def test_what_ships_with_it_states_its_licence():
+    text = (job.DATA / "LICENSE.txt").read_text()
+    assert "PYTHON SOFTWARE FOUNDATION LICENSE VERSION 2" in text and "documents.jsonl" in text
+    assert sum(file.stat().st_size for file in job.DATA.iterdir()) < 400_000
+
+
+def test_the_whole_demo_runs_on_its_first_entities(tmp_path):
+    result = job.demo(out=tmp_path, full=True, limit=150)
+    sections = json.loads((tmp_path / SUMMARY).read_text())
+    assert {"audit", "exposure"} <= sections.keys() and list(result.headline())
+
+
+def test_the_small_demo_refuses_the_settings_of_the_whole_one(tmp_path):
+    with pytest.raises(InputError, match="Add --full"):
+        job.demo(out=tmp_path / "out", limit=40)
     assert not (tmp_path / "out").exists()

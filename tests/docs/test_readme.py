@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
-
-from tests.support import console
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "README.md").read_text("utf-8")
@@ -26,15 +23,3 @@ def test_it_is_short_and_its_sentences_are():
     assert len(TEXT.split()) <= MOST_WORDS
     lengths = [len(sentence.split()) for sentence in sentences(TEXT)]
     assert len(lengths) > 30 and sum(lengths) / len(lengths) <= MOST_PER_SENTENCE
-
-
-def test_its_demo_printed_what_is_stored():
-    stored = json.loads((ROOT / "benchmarks/results/demo.json").read_text("utf-8"))["result"]
-    demo = console.steps(ROOT / "README.md")[0]
-    *measured, report, service = demo.shown
-    assert len(measured) >= 4 and not stored["failed"]
-    for line in measured:
-        start = line.removesuffix("...")
-        assert any(printed.startswith(start) for printed in stored["headline"]), line
-    assert report == "report: argus-demo/report.html"
-    assert service == "to work in: argus serve argus-demo"

@@ -48,8 +48,8 @@ COMMANDS = (
         example="argus doctor --corpus docs.jsonl",
     ),
     Entry(
-        "demo", "argus.demo.job:demo", "Everything below, on Python's documentation.", START,
-        example="argus demo --limit 150 --out argus-demo/",
+        "demo", "argus.demo.job:demo", "The faults of a small search, in seconds.", START,
+        example="argus demo --out argus-demo/",
     ),
     Entry(
         "check", "argus.checks:check", "Which documents are never found, and which are stale.",

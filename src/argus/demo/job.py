@@ -1,180 +1,135 @@
-"""`argus demo`: run audit, repair, judged questions and supersession on Python's documentation.
+"""`argus demo`: find the faults of a small search over Python's documentation.
 
-`demo`: the standard library of this Python -> a folder of results with one report. It calls the
-jobs of the other folders in order. The corpus and its questions are in `argus.knowledge`.
+`demo`: 300 docstrings and 149 judged questions, which ship with Argus -> a folder with a search
+(`argus.demo.search`), what `check`, `evaluate` and `authority lint` find in it, and one report.
+With `full` it is `argus.demo.full`: every job, on the whole standard library of this Python.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
-import pyarrow as pa
+import numpy as np
 
-from argus.authority.audit import AuthorityAuditResult, audit_opened
 from argus.authority.config import AuthoritySource
-from argus.authority.opening import OpenedAuthority
-from argus.authority.relation import Authority
-from argus.authority.rules import Edge
-from argus.authority.rules import Record as Dated
+from argus.authority.lint import lint
+from argus.checks import check
 from argus.commands import command
 from argus.corpora.opening import read_corpus
-from argus.data.documents import as_rows
-from argus.data.folders import SUMMARY, ArtifactFolder
-from argus.data.types import Document, Qrels, Query, Run
+from argus.data.documents import write_beir
+from argus.data.folders import ArtifactFolder
+from argus.data.tables import read_table
+from argus.data.types import Query
 from argus.data.writing import one_writer, write_jsonl
-from argus.encoders import DEFAULT_MODEL, EncoderConfig, documents, embed, queries
+from argus.demo import search
+from argus.encoders import DEFAULT_MODEL, EncoderConfig, as_config
 from argus.errors import InputError
-from argus.indexes import search
-from argus.indexes.job import build_index
-from argus.indexes.views import ViewIndex, import_lancedb
+from argus.evaluation.job import evaluate
 from argus.jobs import options as o
 from argus.jobs.result import Result
-from argus.jobs.workspace import Record, open_encoder
-from argus.knowledge import KnowledgeBase
-from argus.knowledge.stdlib import (
-    deprecations,
-    sample_questions,
-    standard_library,
-    standard_reference,
-    write_sample_corpus,
-)
-from argus.measures import evaluate, is_implicit
-from argus.progress import announce
-from argus.remedies.blend import BlendResult, blend_index
-from argus.remedies.config import ReferenceConfig
-from argus.remedies.diagnosis import headline as diagnosis_headline
-from argus.remedies.expansion import expand_index
-from argus.remedies.receipt import RepairResult
-from argus.remedies.undo import rollback
-from argus.reports import write_report
-from argus.retrievability.audit import AuditResult, audit_knowledge
-from argus.retrievability.config import AuditConfig, ExposureConfig, ProbeConfig
-from argus.retrievability.exposure import ExposureResult, exposure
-from argus.retrievability.probes.fit import HOME as PROBE
-from argus.retrievability.probes.fit import fit_probe
-from argus.retrievability.rps import HIGH
-from argus.scenarios.ablation.findings import AblateConfig
-from argus.scenarios.ablation.job import AblateResult, ablate_scenarios
-from argus.scenarios.files import read_profiles
-from argus.scenarios.profile import Component
-from argus.scenarios.remedy import ScenariosResult, add_scenarios
-from argus.settings import Options, Seed, Without
+from argus.knowledge.stdlib import standard_questions
+from argus.retrievability.config import ExposureConfig
+from argus.settings import TOP_K, Options, Seed, Without
 
-
-def audit_deprecations(
-    base: KnowledgeBase,
-    corpus: Sequence[Document],
-    folder: ArtifactFolder,
-    encoder: EncoderConfig | str,
-    k: int,
-) -> AuthorityAuditResult | None:
-    """Ask with every deprecated entity's documentation for that of its replacement.
-
-    Writes the edges to `corpus/supersedes.jsonl`, for `argus authority` to try. None where a part
-    of the library holds no deprecation.
-    """
-    changes = deprecations(base)
-    if not changes:
-        return None
-    path, edges, rows = folder / "corpus", [], []
-    for d in changes:
-        edge = Edge(d["replacement_id"], d["deprecated_id"], f"deprecated, says its {d['source']}")
-        edges.append(edge)
-        pair = {"superseder": edge.superseder, "superseded": edge.superseded}
-        rows.append({**pair, "rule": edge.rule, "since": d["since"], "evidence": d["evidence"]})
-    write_jsonl(path / "supersedes.jsonl", rows)
-    records = [Dated(d.id, "documentation", text=d.text, title=d.title) for d in corpus]
-    source = AuthoritySource(records=path, edges=path / "supersedes.jsonl")
-    authority = OpenedAuthority(Authority(records, edges=edges), [], source)
-    inputs: dict[str, Path | None] = {"corpus": path / "corpus.jsonl", "edges": source.edges}
-    record = Record("authority", {"k": k, "relation": "deprecations"}, inputs)
-    return audit_opened(authority, folder, record, encoder=encoder, k=k)
-
-
-@dataclass(frozen=True)
-class DemoScenarios:
-    """The scenarios in the demo's index, and their effect on its questions."""
-
-    added: ScenariosResult
-    """`--lambda` weighs them in every search of that index. `rollback` takes them out."""
-    ablation: AblateResult
-
-
-def add_and_ablate(folder: ArtifactFolder, encoder: EncoderConfig | str) -> DemoScenarios:
-    """Measure the shipped scenarios on documents as they are, then add them to the demo's index.
-
-    The ablation knows nothing of the repair: its documents have one view, their own text.
-    """
-    corpus, profiles = folder / "corpus", folder / "corpus" / "profiles.jsonl"
-    ablation = ablate_scenarios(
-        corpus, profiles, corpus, corpus / "qrels" / "test.tsv", out=folder.path, encoder=encoder,
-        expansions=corpus / "expansions.jsonl", config=AblateConfig(components=(Component.ME,)),
-    )  # fmt: skip
-    return DemoScenarios(
-        add_scenarios(folder.path, read_profiles(profiles), encoder=encoder), ablation
-    )
-
-
-DEPTH = 1000
-"""The greatest rank at which a wanted entity is looked for."""
-MIN_SCORED = 1000
-"""Scored entities from which a probe is fitted. Fewer, under a small `limit`, would teach noise."""
+QRELS, EDGES = Path("qrels", "test.tsv"), "supersedes.jsonl"
+DATA = Path(__file__).with_name("python")
+# Planted: the index lacks the first document, and holds Python 3.10's text of those in
+# earlier.jsonl. Python 3.10 superseded the second.
+LOST = "statistics.quantiles"
+SUPERSEDED = "pathlib.Path.link_to"
+CURRENT = {SUPERSEDED: "pathlib.Path.hardlink_to"}
+LINKING = Query("link", "hard link: in which order do the target and the link go?")
+PERCENTILE = "what is the 95th percentile of these response times?"
+QUESTIONS = 60  # of the 150 that ship: the rest would take seconds
+NEEDED_TO_SERVE = ("fastapi", "uvicorn", "duckdb")
 
 
 @dataclass(frozen=True, repr=False)
-class DemoResult(Result):
-    """The demo's parts. All of it is in `folder`, the report in `report`."""
+class FirstLook(Result):
+    """Result of the light demo. All of it is in `folder`.
+
+    home: the documents, questions and search that it is about, a folder in `folder`.
+    summary: documents and questions that were asked for, and faults by kind. lost, stale: ids of
+    documents that the index lacks, or holds another text of. superseded: how often each superseded
+    document was served. missed: questions without a right answer in the top 10.
+    checks: what `check` measured, in words.
+    """
 
     folder: Path
+    home: Path
     summary: dict[str, Any]
-    """All of summary.json: a section per job."""
-    audit: AuditResult
-    exposure: ExposureResult
-    questions: dict[str, Any]
-    """Numbers of queries and of implicit ones; name, queries and measures of groups of them."""
-    authority: AuthorityAuditResult | None
-    """Deprecated entities and their replacements. None under a `limit` that leaves none."""
-    blend: BlendResult | None
-    """The repair that needs nothing but the documents. None where there is no `repair`."""
-    repair: RepairResult | None
-    """Expansion by the text that the corpus leaves out, on top of the blend. None under a `limit`
-    that leaves too few entities to fit a probe on."""
-    scenarios: DemoScenarios | None
-    """None where there is no repair: they go into its index."""
-    report: Path
+    checks: tuple[str, ...]
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        yield from self.audit.headline()
-        yield from self.exposure.headline()
-        for group in self.questions["groups"]:
-            measures = ", ".join(f"{name} {value:.3f}" for name, value in group["measures"].items())
-            yield f"{group['name']} ({group['queries']}): {measures}"
-        if self.authority is not None:
-            yield from self.authority.headline()
-        if self.blend is not None:
-            yield from self.blend.headline()
-        if self.repair is None:
-            yield f"fewer than {MIN_SCORED:,} scored entities: too few to fit a probe and repair by"
-        else:
-            yield "now with the rest of every docstring, which the corpus leaves out:"
-            yield from diagnosis_headline(self.summary["diagnosis"])
-            yield from self.repair.headline()
-        if self.scenarios is not None:
-            yield from self.scenarios.ablation.headline()
+        found, asked = self.summary, self.summary["questions"]
+        yield (
+            f"{found['documents']} docstrings of Python, {asked} judged questions, and a search "
+            f"with faults: {self.home}"
+        )
+        yield from self.checks
+        yield "what is wrong with this search:"
+        for id_ in found["lost"]:
+            yield f"  lost: {id_} is in the documents, not in the index; nothing brings it back"
+        for id_ in found["stale"]:
+            yield f"  stale: {id_} has changed since; the index holds the old text"
+        for id_, times in found["superseded"].items():
+            yield f"  superseded: {id_} answers {times} of {asked} questions; now {CURRENT[id_]}"
+        missed = found["missed"]
+        yield f"  missed: {len(missed)} of {asked} questions, no right answer in the top {TOP_K}:"
+        yield from (f"    {text}" for text in missed[:2])
 
     def last_lines(self) -> Iterator[str]:
-        """Yield the command that serves it."""
-        yield f"to work in: {command('serve', self.folder)}"
+        """Yield the report, three commands to try, and the one that serves it."""
+        asked = ("--retriever", self.home / "search.py")
+        edges = ("--edges", self.home / EDGES)
+        yield f"report: {self.folder / 'report.html'}"
+        yield "why the lost one does not come, what replaces the superseded, and a new index:"
+        yield "  " + command("explain", PERCENTILE, LOST, *asked, "--corpus", self.home)
+        yield "  " + command(
+            "authority", "search", LINKING.text, "--records", self.home, *edges, *asked
+        )
+        yield "  " + command("check", self.home, "--out", self.folder / "new-index")
+        served = command("serve", self.folder)
+        if all(map(find_spec, NEEDED_TO_SERVE)):
+            yield f"to work in: {served}"
+        else:
+            yield f"to work in: pip install 'argus-retrieval[serve]', then {served}"
+
+
+def write_collection(home: Path) -> dict[str, str]:
+    """Write documents, questions and a search with the planted faults. Return its texts by id."""
+    documents = read_corpus(DATA / "documents.jsonl")
+    ids = {d.id for d in documents}
+    questions, judged = standard_questions()
+    judged[LINKING.id] = {CURRENT[SUPERSEDED]: 1}
+    asked = [LINKING, *(q for q in questions[:QUESTIONS] if judged[q.id].keys() <= ids)]
+    write_beir(home, documents, asked, {q.id: judged[q.id] for q in asked})
+    edge = {
+        "superseder": CURRENT[SUPERSEDED],
+        "superseded": SUPERSEDED,
+        "rule": "deprecated in Python 3.10",
+    }
+    write_jsonl(home / EDGES, [edge])
+    shutil.copyfile(DATA / "LICENSE.txt", home / "LICENSE.txt")
+    shutil.copyfile(search.__file__, home / "search.py")
+    earlier = {d.id: d for d in read_corpus(DATA / "earlier.jsonl")}
+    search.write_index(home, [earlier.get(d.id, d) for d in documents if d.id != LOST])
+    with np.load(home / search.INDEX) as index:
+        return dict(zip(index["ids"].tolist(), index["texts"].tolist(), strict=True))
 
 
 @one_writer
 def demo(
     *,
     out: o.Out = Path("argus-demo"),
+    full: bool = False,
     encoder: Annotated[
         EncoderConfig | str,
         Options(EncoderConfig),
@@ -183,154 +138,55 @@ def demo(
     seed: Seed = 0,
     limit: o.Limit = None,
     fresh: o.Fresh = False,
-) -> DemoResult:
-    """Audit a retriever on the documentation of this Python's standard library, and repair it.
+) -> Result:
+    """Find what a small search over Python's documentation loses, in seconds.
 
-    Thousands of real entities, 150 judged questions, nothing downloaded: audit, exposure, probe,
-    deprecations, diagnosis, repair, evaluation before and after, receipt, scenarios. OUT is also an
-    index, and OUT/corpus a BEIR folder, to try every other command on.
+    Its index was made with three faults: one document is lost, one is stale, and a superseded one
+    is served. Real jobs find them: check, evaluate and authority lint.
 
-    limit: only so many entities, for a quick look. InputError if it leaves no judged question.
+    With --full: every job on the standard library of this Python, thousands of entities and 150
+    judged questions (audit, exposure, probe, deprecations, diagnosis, repair, evaluation before and
+    after, scenarios), in minutes; needs the extras torch, probes and vector-stores. OUT is then
+    also an index, and OUT/corpus a BEIR folder, to try every other command on.
+
+    limit: only so many entities. InputError if it leaves no judged question. encoder, seed, limit:
+    of the full demo alone.
+
+    Args:
+        full: Every job, on the whole standard library: minutes.
     """
-    folder = ArtifactFolder(Path(out), fresh=fresh)
-    base = standard_library()
-    if limit is not None:
-        base = base.first(limit)
-        if not sample_questions(base)[0]:
-            raise InputError(
-                f"{limit} of the library's entities, which no judged question asks for",
-                expected="enough entities for some of the questions",
-                fix="Give 300 or more.",
-                where="--limit",
-            )
-    if len(base.entities) >= MIN_SCORED:
-        import_lancedb()  # the repair needs it: not to be found out after minutes of auditing
-    device = encoder.device if isinstance(encoder, EncoderConfig) else None
-    config, n = AuditConfig(seed=seed, device=device), len(base.entities)
-    pool = max(2, n // 2)
-    if max(config.pool) > pool:  # k stays 5% of N
-        at = f"k={config.k[0]}, N={config.pool[0]}"
-        announce(f"only {n} entities: k=5% of N={pool} instead of {at}")
-        config = replace(config, k=(max(1, pool // 20),), pool=(pool,))
-    folder.open()
-    questions, qrels = write_sample_corpus(folder / "corpus", base)
-    about = {
-        "corpus_name": "Python standard library",
-        "relations": "contains, inherits, refers to by name",
-    }
-    inputs = {"corpus": folder / "corpus" / "corpus.jsonl"}
-    record = Record("audit", asdict(config) | about, inputs)
-    audit = audit_knowledge(base, folder, encoder, config, record)
-    corpus = read_corpus(folder / "corpus")
-    exposure_result = exposure(
-        corpus, out=folder.path, encoder=encoder, config=ExposureConfig(seed=config.seed),
-        queries=questions,
-    )  # fmt: skip
-    answers = ask(corpus, questions, qrels, audit, folder, encoder)
-    authority = audit_deprecations(base, corpus, folder, encoder, exposure_result.summary["k"])
-    blend = remedy = scenarios = None
-    if audit.summary["entities"]["measured"] >= MIN_SCORED:
-        blend, remedy = repair(base, folder, encoder)
-        scenarios = add_and_ablate(folder, encoder)
-    report = write_report(folder.path)
-    return DemoResult(
-        folder.path, folder.read_json(SUMMARY), audit, exposure_result, answers, authority, blend,
-        remedy, scenarios, report,
-    )  # fmt: skip
+    if full:
+        from argus.demo.full import full_demo
 
-
-def repair(
-    base: KnowledgeBase, folder: ArtifactFolder, encoder: EncoderConfig | str
-) -> tuple[BlendResult, RepairResult]:
-    """Fit a probe to the demo's own audit, index its corpus, repair it, evaluate both repairs.
-
-    The blend needs nothing but the documents. Expansion comes on top of it and is told apart: its
-    text was taken out of the corpus. The knowledge base is the rest of the docstrings, of which the
-    corpus holds the beginning. An entity is at risk if the probe does not place it in the high
-    band: its own τ would leave 1% (a document names its entity in full, "abc.ABCMeta", and is
-    easier to find than the "ABCMeta" of the audit).
-    """
-    corpus, kb = folder / "corpus", folder / "corpus" / "kb.jsonl"
-    write_jsonl(kb, as_rows(standard_reference(base)))
-    fit_probe(folder.path, out=folder.path, config=ProbeConfig(families=("ridge",)))
-    build_index(corpus, out=folder.path, encoder=encoder)
-    for earlier in ViewIndex.open(folder.path).remedies():  # of a demo that is run again
-        rollback(folder.path, earlier.id)
-    questions, judgements = corpus, corpus / "qrels" / "test.tsv"
-    blend = blend_index(folder.path, queries=questions, qrels=judgements, out=folder.path)
-    expansion = expand_index(
-        folder.path, reference=ReferenceConfig(kb=(kb,)), probe=folder / PROBE, tau=HIGH,
-        queries=questions, qrels=judgements, corpus=corpus, out=folder.path,
-    )  # fmt: skip
-    return blend, expansion
-
-
-def ask(
-    corpus: Sequence[Document],
-    questions: Sequence[Query],
-    qrels: Qrels,
-    audit: AuditResult,
-    folder: ArtifactFolder,
-    encoder: EncoderConfig | str,
-) -> dict[str, Any]:
-    """Ask the judged questions, and set the outcome beside the RPS of the wanted entities.
-
-    Columns of questions.parquet, one row per question:
-    wanted: ids of the relevant entities, parted by ", ".
-    rank: best rank of a wanted entity, None beyond the depth of the search.
-    rps: RPS of the entity of that rank, None without a score.
-    first: id of the first result.
-    implicit: whether it shares no content word with a relevant name.
-    """
-    corpus = sorted(corpus, key=lambda d: d.id)
-    record = Record("questions", {"queries": len(questions)}, {})
-    with (
-        open_encoder(folder, encoder, record) as (model, store),
-        record.timed("asking the questions"),
-    ):
-        texts = embed(documents([d.content for d in corpus]), model, store)
-        embedded = embed(queries([q.text for q in questions]), model, store, what="questions")
-        top = search(embedded.vectors, texts.vectors, DEPTH)
-    ids = [d.id for d in corpus]
-    run: Run = {
-        q.id: {ids[row]: float(score) for row, score in zip(rows, scores, strict=True)}
-        for q, rows, scores in zip(questions, top.rows, top.scores, strict=True)
-    }
-    rps = dict(zip(audit.table["id"].to_pylist(), audit.table["rps"].to_pylist(), strict=True))
-    rows: list[dict[str, Any]] = []
-    for question in questions:
-        found, relevant = run[question.id], list(qrels[question.id])
-        ranks = {id_: rank for rank, id_ in enumerate(found, 1) if id_ in relevant}
-        best = min(relevant, key=lambda id_: ranks.get(id_, DEPTH + 1))
-        rows.append(
-            {
-                "query_id": question.id,
-                "question": question.text,
-                "wanted": ", ".join(relevant),
-                "rank": ranks.get(best),
-                "rps": rps.get(best),
-                "first": next(iter(found)),
-                "implicit": is_implicit(question.text, relevant),
-            }
+        return full_demo(out=out, encoder=encoder, seed=seed, limit=limit, fresh=fresh)
+    if (as_config(encoder), seed, limit) != (as_config(DEFAULT_MODEL), 0, None):
+        raise InputError(
+            "an encoder, a seed or a limit, which the small demo does not take",
+            expected="--out and --fresh alone, or --full",
+            fix="Add --full.",
+            where="argus demo",
         )
-    groups = {
-        "all questions": rows,
-        "implicit questions": [row for row in rows if row["implicit"]],
-        "questions that share a word": [row for row in rows if not row["implicit"]],
-    }
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    folder.open()
+    home = folder.own("python")
+    indexed = write_collection(home)
+    retriever, queries, qrels = str(home / "search.py"), home / "queries.jsonl", home / QRELS
+    checked = check(
+        home, retriever=retriever, queries=queries, exposing=ExposureConfig(sentences=1),
+        out=folder.path,
+    )  # fmt: skip
+    judged = evaluate(queries, qrels, corpus=home, retrievers=[retriever], out=folder.path)
+    source = AuthoritySource(records=home, edges=home / EDGES)
+    linted = lint(None, source, queries=queries, retriever=retriever, out=folder.path)
+    exposed = read_table(folder / "exposure.parquet", ["id", "never_retrieved"]).to_pylist()
+    ranks = judged.table.select(["text", "rank"]).to_pylist()
+    texts = {d.id: d.text for d in read_corpus(home)}
     summary = {
-        "queries": len(questions),
-        "implicit": len(groups["implicit questions"]),
-        "groups": [
-            {
-                "name": name,
-                "queries": len(group),
-                "measures": evaluate(run, {id_: qrels[id_] for id_ in ids}).aggregate,
-            }
-            for name, group in groups.items()
-            if (ids := [row["query_id"] for row in group])
-        ],
+        "documents": len(texts),
+        "questions": len(ranks),
+        "lost": [r["id"] for r in exposed if r["never_retrieved"] and r["id"] not in indexed],
+        "stale": [id_ for id_, text in indexed.items() if texts.get(id_) != text],
+        "superseded": Counter(id_ for q in linted.queries for id_ in q.conditions.superseded),
+        "missed": [row["text"] for row in ranks if (row["rank"] or TOP_K + 1) > TOP_K],
     }
-    folder.write_table("questions", pa.Table.from_pylist(rows), csv=True)
-    folder.write_results("questions", summary, record.manifest({"queries": len(questions)}))
-    return summary
+    return FirstLook(folder.path, home, summary, tuple(checked.headline()))

@@ -31,7 +31,6 @@ SECTIONS: dict[str, Home] = {
     "reach": Home("Store", "check", "reachability.job"),
     "probe": Home("Probe", "research probe fit", "retrievability.probes.fit"),
     "prediction": Home("Predicted", "research probe predict", "retrievability.probes.predict"),
-    "questions": Home("Questions", "demo", "demo.summary"),
     "diagnosis": Home("Diagnosis", "research diagnose", "remedies.diagnosis"),
     "remedy": Home("Repair", "tune apply", "remedies.receipt"),
     "blend": Home("Blend", "tune apply blend", "remedies.blend"),

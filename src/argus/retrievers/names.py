@@ -10,6 +10,7 @@ from pathlib import Path
 
 from argus.errors import InputError
 from argus.indexes.header import FILE as INDEX_FILE
+from argus.python_file import split_name
 from argus.stores.spec import asks_store, blended_store, is_store, parse_store, shown
 
 HTTP = "http:"
@@ -47,7 +48,7 @@ def input_path(retriever: object) -> Path | None:
         return place if place.exists() else None
     if endpoint := http_file(name):
         return endpoint
-    files = (Path(name), Path(name.rpartition(":")[0]))
+    files = (Path(name), Path(split_name(name)[0]))
     return next((file for file in files if file.is_file()), None)
 
 
@@ -60,7 +61,7 @@ def check_named(name: str) -> None:
 
 def check_python_file(name: str) -> None:
     """Raise InputError unless the name may be that of a Python file."""
-    path = Path(name) if Path(name).exists() else Path(name.rpartition(":")[0] or name)
+    path = Path(name) if Path(name).exists() else Path(split_name(name)[0])
     if path.suffix == ".py" or path.is_file():
         return  # a broken file is refused where it is read
     raise InputError(
