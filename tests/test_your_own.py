@@ -41,7 +41,7 @@ def test_the_files_of_the_page_are_short_and_what_they_do_is_in_the_results(
     header = json.loads((folder / "hashed" / "index.json").read_text())
     assert header["encoder"]["model"] == "hashed.py:Hashed"
     trial = json.loads((folder / "index" / "repair" / "summary.json").read_text())["repair"]
-    assert "unnamed.py:remedy" in {t["arm"] for t in trial["arms"]}
+    assert "texts:unnamed.py:remedy" in {t["arm"] for t in trial["arms"]}
     served = json.loads((folder / "superseded" / "summary.json").read_text())["authority"]
     assert served["documents"]["superseded"] == 12
     suite = json.loads((folder / "suite" / "summary.json").read_text())["suite"]

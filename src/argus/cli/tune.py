@@ -311,7 +311,7 @@ apply = Group(
     entries=(
         Entry(
             "arm", "tune:arm", "A fusion by its name, or an arm of the last trial.",
-            example="argus tune apply DBSF --index index/",
+            example="argus tune apply arm DBSF --index index/",
         ),
         Entry(
             "blend", "tune:blend", "The default: mix sentences and BM25 in.",

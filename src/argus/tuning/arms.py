@@ -183,7 +183,7 @@ def arm_lines(summary: Mapping[str, Any]) -> Iterator[str]:
         rows.append((
             name, with_interval(ndcg), f"{arm['recall10']['mean_difference']:+.3f}",
             f"{ndcg['harmed']:,}", f"+{arm['records']:,}" if arm["records"] else "",
-            f"{ms['p50']:.0f}, {ms['p95']:.0f}" if ms else "",
+            f"{ms['p50']:.3g}, {ms['p95']:.3g}" if ms else "",
             "; ".join(filter(None, [
                 arm["verdict"], covered and f"a gain where {covered}", arm["note"],
             ])),
@@ -215,8 +215,8 @@ def cost_words(arm: Mapping[str, Any], mine: Mapping[str, Any]) -> str:
     if arm["records"] or arm["bytes"]:
         told.append(f"adds {arm['records']:,} records, {arm['bytes'] / 2**20:,.1f} MiB")
     if arm["ms"]:
-        now = f" (now {mine['ms']['p50']:.0f})" if mine["ms"] else ""
-        told.append(f"{arm['ms']['p50']:.0f} ms a question{now}, p95 {arm['ms']['p95']:.0f}")
+        now = f" (now {mine['ms']['p50']:.3g})" if mine["ms"] else ""
+        told.append(f"{arm['ms']['p50']:.3g} ms a question{now}, p95 {arm['ms']['p95']:.3g}")
     return "; ".join([*told, *filter(None, [arm["note"]])])
 
 
