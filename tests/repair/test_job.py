@@ -9,10 +9,11 @@ from argus.indexes.views import ViewIndex
 from argus.remedies.undo import list_remedies, rollback
 from argus.repair import RepairConfig
 from argus.repair.job import repair_index
-from argus.repair.trials import TRIAL, hold_out_needs
+from argus.repair.trials import TRIAL
 from argus.scenarios.files import read_fields
 from argus.scenarios.remedy import add_scenarios
 from argus.tuning.arms import APPLICABLE
+from argus.tuning.questions import hold_out_needs
 
 ASPECTS = {
     "deque": ("a line-up of entries", "forget the oldest", "fast at both ends"),

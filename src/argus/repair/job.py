@@ -36,8 +36,6 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.llm import Estimate
 from argus.llm.config import NamedModel
-from argus.measures.measures import coverage_words
-from argus.measures.significance import with_interval
 from argus.remedies.config import ReferenceConfig
 from argus.remedies.remedy_result import check_judged
 from argus.repair import RepairConfig, trials
@@ -53,18 +51,20 @@ from argus.scenarios.profiles import draw, estimate_profiles, profile_documents
 from argus.settings import INDEX, OUTPUT, Option, Options
 from argus.tuning.arms import (
     APPLICABLE,
+    COLUMNS,
     DEPTH,
     Tried,
     arm_lines,
-    cost_words,
     harmed_questions,
     judging_words,
     parts_words,
     price_words,
     recommendation_words,
+    report_rows,
 )
 from argus.tuning.choose import BLEND
 from argus.tuning.others import TEXTS, Named
+from argus.tuning.questions import Questions, hold_out_needs, of_judged
 from argus.verdict.verdict import BLEND_MEASURED
 
 JOB = "repair"
@@ -167,7 +167,7 @@ def repair_index(
     searching = encoder_of(opened, encoder, device)
     opened.header.check_fingerprint(searching.fingerprint, opened.path)
     documents = originals(opened)
-    questions = None if judged is None else trials.of_judged(judged, [d.id for d in documents])
+    questions = None if judged is None else of_judged(judged, [d.id for d in documents])
     sources = {"queries": queries, "qrels": qrels, "profiles": profiles}
     inputs: dict[str, Origin | None] = {
         name: Path(source) for name, source in sources.items() if isinstance(source, str | PathLike)
@@ -256,7 +256,7 @@ def estimate_trial(
 
 def _try(
     index: ViewIndex,
-    questions: trials.Questions | None,
+    questions: Questions | None,
     materials: trials.Materials,
     config: RepairConfig,
     folder: ArtifactFolder,
@@ -269,7 +269,7 @@ def _try(
     ask: asks a retriever.
     """
     if questions is None and materials.profiles is not None:
-        needs, rest = trials.hold_out_needs(materials.profiles, config.max_needs, config.seed)
+        needs, rest = hold_out_needs(materials.profiles, config.max_needs, config.seed)
         if needs.queries:
             if (fold := materials.fold) is not None:
                 needs = replace(needs, qrels=fold.qrels(needs.qrels), fold=fold)
@@ -403,23 +403,8 @@ def _describe_difference(figures: Mapping[str, Any]) -> str:
 
 def section(folder: Path, repair: Mapping[str, Any]) -> Section:
     """Build the report's section: the arms, and the questions that the recommended one harms."""
-    columns = [
-        "arm", "nDCG@10", "difference (95%)", "improved, harmed", "R@10", "hits@10", "unjudged",
-        "costs", "verdict",
-    ]  # fmt: skip
-    rows = []
-    for arm in repair["arms"]:
-        ndcg, recall = arm["ndcg10"], arm["recall10"]
-        covered = coverage_words(arm["coverage"])
-        rows.append([
-            arm["arm"] + (f" (a gain where {covered})" if covered else ""),
-            f"{ndcg['mean_after']:.3f}", with_interval(ndcg),
-            f"{ndcg['improved']}, {ndcg['harmed']}", f"{recall['mean_difference']:+.3f}",
-            f"{arm['hits10']:.0%}", f"{arm['unjudged10']:.0%}",
-            cost_words(arm, repair["mine_cost"]),
-            arm["verdict"] + ", recommended" * (arm["arm"] == repair["recommended"]),
-        ])  # fmt: skip
-    tables = {"repair_trials": table(dict.fromkeys(columns, "text"), rows)} if rows else {}
+    rows = report_rows(repair)
+    tables = {"repair_trials": table(dict.fromkeys(COLUMNS, "text"), rows)} if rows else {}
     file = folder / f"{TABLE}.parquet"
     if rows and file.is_file():
         harmed = harmed_questions(read_table(file).to_pylist(), repair["recommended"])

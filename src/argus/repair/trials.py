@@ -8,7 +8,7 @@ needs no copy (`argus.tuning`). `argus.repair.job` then applies what is recommen
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,13 +20,12 @@ import numpy as np
 import pyarrow as pa
 
 from argus.data.folders import ArtifactFolder
-from argus.data.types import Qrels, Query, Run
+from argus.data.types import Query, Run
 from argus.data.writing import check_plain, take_lock
 from argus.encoders import Encoder
 from argus.encoders.store import EMBEDDINGS, sharing
 from argus.errors import ArgusError, InputError
-from argus.evaluation.judged import JudgedQueries, ParentFold, fold_system
-from argus.evaluation.systems import System, missing_gold
+from argus.evaluation.judged import ParentFold
 from argus.extras import naming_extras
 from argus.indexes.blend import DENSE as DENSE_ONLY
 from argus.indexes.blend import Blend
@@ -61,13 +60,13 @@ from argus.tuning.arms import (
     part_and_fusion_runs,
     timed,
 )
-from argus.tuning.choose import BLEND, FIRST, MEASURE, MEASURES, PerQuery, choose
+from argus.tuning.choose import BLEND, MEASURES, choose, trial_table
 from argus.tuning.others import TEXTS, Named, encoder_arms
+from argus.tuning.questions import NEEDS, Questions
 from argus.tuning.rerank import open_reranker, rerank
 
 SENTENCES = "sentences"  # the blend without BM25
 EXPAND, SCENARIOS, ADAPT = "expand", "scenarios", "adapt"
-JUDGED, NEEDS = "judged questions", "held-out needs"
 NOTHING = "nothing"  # no candidate is kept, or no question judges
 OTHERS = "other-encoders"  # folder of an index for the vectors of encoders that are tried
 TRIAL = ".trial"  # folder in that of an index, of the copy
@@ -88,16 +87,6 @@ class Materials:
     profiles: Mapping[str, Profiled] | None = None
     fold: ParentFold | None = None
     named: Named = field(default_factory=Named)
-
-
-@dataclass(frozen=True)
-class Questions:
-    """Queries with their relevant documents. fold: of chunks to these documents."""
-
-    kind: str
-    queries: list[Query]
-    qrels: Qrels
-    fold: ParentFold | None = None
 
 
 def candidates(materials: Materials) -> tuple[dict[str, list[Apply]], dict[str, str]]:
@@ -180,46 +169,6 @@ def take_out(index: Path, but: Container[str]) -> None:
     for remedy in reversed(ViewIndex.open(index).remedies()):
         if remedy.id not in but:
             rollback(index, remedy.id)
-
-
-def of_judged(judged: JudgedQueries, documents: Iterable[str]) -> Questions:
-    """Return the judged questions that have a relevant document.
-
-    documents: ids of the index. Raises InputError if it has none of the relevant documents.
-    """
-    index, fold = System("the index", {}, documents=frozenset(documents)), judged.fold
-    missing_gold(index if fold is None else fold_system(index, fold), judged.judged)
-    return Questions(JUDGED, list(judged.judged.queries.values()), judged.judged.qrels, fold)
-
-
-def hold_out_needs(
-    profiles: Mapping[str, Profiled], max_needs: int, seed: int
-) -> tuple[Questions, dict[str, Profiled]]:
-    """Return one need per document of several as a question, and the profiles without those.
-
-    Documents of one need keep it. At most `max_needs` documents are drawn.
-    """
-    needs_of: dict[str, list[str]] = {}
-    for doc, profiled in sorted(profiles.items()):
-        scenarios = profiled.profile.scenarios if profiled.profile is not None else ()
-        needs = list(dict.fromkeys(need for s in scenarios if (need := s.information_need.strip())))
-        if len(needs) > 1:
-            needs_of[doc] = needs
-    several = list(needs_of)
-    rng = np.random.default_rng(seed)
-    queries: list[Query] = []
-    qrels: Qrels = {}
-    rest = dict(profiles)
-    for i in sorted(rng.permutation(len(several))[:max_needs]):
-        doc = several[i]
-        profile = profiles[doc].profile
-        assert profile is not None
-        text = needs_of[doc][int(rng.integers(len(needs_of[doc])))]
-        queries.append(Query(f"need of {doc}", text))
-        qrels[f"need of {doc}"] = {doc: 1}
-        others = tuple(s for s in profile.scenarios if s.information_need.strip() != text)
-        rest[doc] = replace(profiles[doc], profile=replace(profile, scenarios=others))
-    return Questions(NEEDS, queries, qrels), rest
 
 
 @dataclass
@@ -315,7 +264,7 @@ def try_all(
     found["unjudged10"] = judged.unjudged(before.run)
     found["judged_only_mine"] = _judged_only_mine(before.run, judged)
     found["kept"] = found["recommended"] if found["recommended"] in applicable else NOTHING
-    return found, trial_table(measured_before, measured, questions)
+    return found, trial_table(measured_before, measured, queries)
 
 
 def parts_and_fusions(
@@ -399,33 +348,3 @@ def _refusing_unwritable(index: Path) -> Iterator[None]:
         got = f"cannot be written ({error.strerror or error})"
         expected, fix = "an index that can be repaired", "Copy it to where you may write."
         raise InputError(got, expected=expected, fix=fix, where=index) from error
-
-
-SCHEMA = pa.schema([
-    ("arm", pa.string()), ("query_id", pa.string()), ("question", pa.string()),
-    ("ndcg10_before", pa.float64()), ("ndcg10_after", pa.float64()),
-    ("place_before", pa.int64()), ("place_after", pa.int64()),
-])  # fmt: skip
-
-
-def trial_table(before: PerQuery, after: Mapping[str, PerQuery], questions: Questions) -> pa.Table:
-    """Return one row per arm and question, in the order of the questions.
-
-    arm: way to search that was tried.
-    ndcg10_before, ndcg10_after: nDCG@10 of the question, without and with it.
-    place_before, place_after: rank of the first relevant document, null beyond the first 10.
-    """
-
-    def place(values: Mapping[str, float]) -> int | None:
-        return round(1 / values[FIRST]) if values[FIRST] > 0 else None
-
-    rows = [
-        {
-            "arm": arm, "query_id": query.id, "question": query.text,
-            "ndcg10_before": before[query.id][MEASURE], "ndcg10_after": values[query.id][MEASURE],
-            "place_before": place(before[query.id]), "place_after": place(values[query.id]),
-        }
-        for arm, values in after.items()
-        for query in questions.queries
-    ]  # fmt: skip
-    return pa.Table.from_pylist(rows, schema=SCHEMA)

@@ -26,6 +26,8 @@ from argus.measures.measures import coverage_words
 from argus.measures.significance import UNCHANGED, with_interval
 
 DEPTH = 10  # documents that are measured
+COLUMNS = ("arm", "nDCG@10", "difference (95%)", "improved, harmed", "R@10", "hits@10", "unjudged",
+           "costs", "verdict")  # fmt: skip
 HARMED = 20  # questions that a report shows
 TIMED = 20  # questions that are asked one by one, for the time that they take
 
@@ -193,10 +195,27 @@ def arm_lines(summary: Mapping[str, Any]) -> Iterator[str]:
         yield "  ".join(map(str.ljust, row, widths)).rstrip()
 
 
+def report_rows(summary: Mapping[str, Any]) -> list[list[str]]:
+    """Return a row of `COLUMNS` per arm, best first, for a report."""
+    rows = []
+    for arm in summary["arms"]:
+        ndcg, recall = arm["ndcg10"], arm["recall10"]
+        covered = coverage_words(arm["coverage"])
+        rows.append([
+            arm["arm"] + (f" (a gain where {covered})" if covered else ""),
+            f"{ndcg['mean_after']:.3f}", with_interval(ndcg),
+            f"{ndcg['improved']}, {ndcg['harmed']}", f"{recall['mean_difference']:+.3f}",
+            f"{arm['hits10']:.0%}", f"{arm['unjudged10']:.0%}",
+            cost_words(arm, summary["mine_cost"]),
+            arm["verdict"] + ", recommended" * (arm["arm"] == summary["recommended"]),
+        ])  # fmt: skip
+    return rows
+
+
 def harmed_questions(rows: Sequence[Mapping[str, Any]], arm: str) -> list[list[str]]:
     """Return question, places of the first relevant document and nDCG@10, of those that are harmed.
 
-    Worst first, at most `HARMED`. rows: of `argus.repair.trials.trial_table`.
+    Worst first, at most `HARMED`. rows: of `argus.tuning.choose.trial_table`.
     """
     changed = [
         (row["ndcg10_after"] - row["ndcg10_before"], row) for row in rows if row["arm"] == arm

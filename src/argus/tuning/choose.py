@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from argus.data.types import Query
 from argus.measures import paired_difference
 from argus.tuning.arms import FUSION_ARMS, MINE
 from argus.tuning.decide import BETTER, WORSE, compare_arms, recommend
@@ -81,3 +83,35 @@ def deal_folds(queries: Sequence[str], folds: int, seed: int) -> list[set[str]]:
     order = np.random.default_rng(seed).permutation(len(queries))
     parts = np.array_split(order, min(folds, len(queries)))
     return [{queries[i] for i in part} for part in parts]
+
+
+SCHEMA = pa.schema([
+    ("arm", pa.string()), ("query_id", pa.string()), ("question", pa.string()),
+    ("ndcg10_before", pa.float64()), ("ndcg10_after", pa.float64()),
+    ("place_before", pa.int64()), ("place_after", pa.int64()),
+])  # fmt: skip
+
+
+def trial_table(
+    before: PerQuery, after: Mapping[str, PerQuery], queries: Sequence[Query]
+) -> pa.Table:
+    """Return one row per arm and question, in the order of the questions.
+
+    arm: way to search that was tried.
+    ndcg10_before, ndcg10_after: nDCG@10 of the question, without and with it.
+    place_before, place_after: rank of the first relevant document, null beyond the first 10.
+    """
+
+    def place(values: Mapping[str, float]) -> int | None:
+        return round(1 / values[FIRST]) if values[FIRST] > 0 else None
+
+    rows = [
+        {
+            "arm": arm, "query_id": query.id, "question": query.text,
+            "ndcg10_before": before[query.id][MEASURE], "ndcg10_after": values[query.id][MEASURE],
+            "place_before": place(before[query.id]), "place_after": place(values[query.id]),
+        }
+        for arm, values in after.items()
+        for query in queries
+    ]  # fmt: skip
+    return pa.Table.from_pylist(rows, schema=SCHEMA)
