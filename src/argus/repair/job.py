@@ -53,6 +53,7 @@ from argus.tuning.arms import (
     APPLICABLE,
     COLUMNS,
     DEPTH,
+    HARMED_COLUMNS,
     Tried,
     arm_lines,
     harmed_questions,
@@ -408,8 +409,8 @@ def section(folder: Path, repair: Mapping[str, Any]) -> Section:
     file = folder / f"{TABLE}.parquet"
     if rows and file.is_file():
         harmed = harmed_questions(read_table(file).to_pylist(), repair["recommended"])
-        names = ["question", "first relevant before", "after", "nDCG@10"]
-        tables |= {"repair_harmed": table(dict.fromkeys(names, "text"), harmed)} if harmed else {}
+        columns = dict.fromkeys(HARMED_COLUMNS, "text")
+        tables |= {"repair_harmed": table(columns, harmed)} if harmed else {}
     return Section(
         {}, tables, f"recommended: {repair['recommended']}, judged by {repair['judged_by']}"
     )

@@ -67,6 +67,7 @@ from argus.tuning.rerank import open_reranker, rerank
 
 SENTENCES = "sentences"  # the blend without BM25
 EXPAND, SCENARIOS, ADAPT = "expand", "scenarios", "adapt"
+EXCERPT = 160  # characters of a text that is shown beside another
 NOTHING = "nothing"  # no candidate is kept, or no question judges
 OTHERS = "other-encoders"  # folder of an index for the vectors of encoders that are tried
 TRIAL = ".trial"  # folder in that of an index, of the copy
@@ -264,7 +265,11 @@ def try_all(
     found["unjudged10"] = judged.unjudged(before.run)
     found["judged_only_mine"] = _judged_only_mine(before.run, judged)
     found["kept"] = found["recommended"] if found["recommended"] in applicable else NOTHING
-    return found, trial_table(measured_before, measured, queries)
+    first = {
+        name: {q.id: texts.get(next(iter(arm.run.get(q.id, ())), ""), "")[:EXCERPT] for q in queries}
+        for name, arm in {MINE: before, **tried.arms}.items()
+    }
+    return found, trial_table(measured_before, measured, queries, first)
 
 
 def parts_and_fusions(

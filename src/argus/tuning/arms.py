@@ -28,6 +28,7 @@ from argus.measures.significance import UNCHANGED, with_interval
 DEPTH = 10  # documents that are measured
 COLUMNS = ("arm", "nDCG@10", "difference (95%)", "improved, harmed", "R@10", "hits@10", "unjudged",
            "costs", "verdict")  # fmt: skip
+HARMED_COLUMNS = ("question", "came first", "comes first now", "right one at", "now at", "nDCG@10")
 HARMED = 20  # questions that a report shows
 TIMED = 20  # questions that are asked one by one, for the time that they take
 
@@ -213,7 +214,7 @@ def report_rows(summary: Mapping[str, Any]) -> list[list[str]]:
 
 
 def harmed_questions(rows: Sequence[Mapping[str, Any]], arm: str) -> list[list[str]]:
-    """Return question, places of the first relevant document and nDCG@10, of those that are harmed.
+    """Return a row of `HARMED_COLUMNS` per harmed question.
 
     Worst first, at most `HARMED`. rows: of `argus.tuning.choose.trial_table`.
     """
@@ -222,8 +223,8 @@ def harmed_questions(rows: Sequence[Mapping[str, Any]], arm: str) -> list[list[s
     ]
     worst = sorted((one for one in changed if one[0] < 0), key=lambda one: one[0])[:HARMED]
     return [
-        [row["question"], *(str(row[f"place_{at}"] or "beyond 10") for at in ("before", "after")),
-         f"{by:+.3f}"]
+        [row["question"], row["first_before"], row["first_after"],
+         *(str(row[f"place_{at}"] or "beyond 10") for at in ("before", "after")), f"{by:+.3f}"]
         for by, row in worst
     ]  # fmt: skip
 

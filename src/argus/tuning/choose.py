@@ -89,17 +89,24 @@ SCHEMA = pa.schema([
     ("arm", pa.string()), ("query_id", pa.string()), ("question", pa.string()),
     ("ndcg10_before", pa.float64()), ("ndcg10_after", pa.float64()),
     ("place_before", pa.int64()), ("place_after", pa.int64()),
+    ("first_before", pa.string()), ("first_after", pa.string()),
 ])  # fmt: skip
 
 
 def trial_table(
-    before: PerQuery, after: Mapping[str, PerQuery], queries: Sequence[Query]
+    before: PerQuery,
+    after: Mapping[str, PerQuery],
+    queries: Sequence[Query],
+    first: Mapping[str, Mapping[str, str]],
 ) -> pa.Table:
     """Return one row per arm and question, in the order of the questions.
 
     arm: way to search that was tried.
     ndcg10_before, ndcg10_after: nDCG@10 of the question, without and with it.
     place_before, place_after: rank of the first relevant document, null beyond the first 10.
+    first_before, first_after: the beginning of the first document's text, "" where none came.
+
+    first: these texts by arm and question.
     """
 
     def place(values: Mapping[str, float]) -> int | None:
@@ -110,6 +117,7 @@ def trial_table(
             "arm": arm, "query_id": query.id, "question": query.text,
             "ndcg10_before": before[query.id][MEASURE], "ndcg10_after": values[query.id][MEASURE],
             "place_before": place(before[query.id]), "place_after": place(values[query.id]),
+            "first_before": first[MINE][query.id], "first_after": first[arm][query.id],
         }
         for arm, values in after.items()
         for query in queries
