@@ -266,7 +266,9 @@ def try_all(
     found["judged_only_mine"] = _judged_only_mine(before.run, judged)
     found["kept"] = found["recommended"] if found["recommended"] in applicable else NOTHING
     first = {
-        name: {q.id: texts.get(next(iter(arm.run.get(q.id, ())), ""), "")[:EXCERPT] for q in queries}
+        name: {
+            q.id: texts.get(next(iter(arm.run.get(q.id, ())), ""), "")[:EXCERPT] for q in queries
+        }
         for name, arm in {MINE: before, **tried.arms}.items()
     }
     return found, trial_table(measured_before, measured, queries, first)

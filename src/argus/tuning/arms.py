@@ -26,8 +26,8 @@ from argus.measures.measures import coverage_words
 from argus.measures.significance import UNCHANGED, with_interval
 
 DEPTH = 10  # documents that are measured
-COLUMNS = ("arm", "nDCG@10", "difference (95%)", "improved, harmed", "R@10", "hits@10", "unjudged",
-           "costs", "verdict")  # fmt: skip
+COLUMNS = ("arm", "verdict", "nDCG@10", "difference (95%)", "improved, harmed", "R@10", "hits@10",
+           "unjudged", "costs")  # fmt: skip
 HARMED_COLUMNS = ("question", "came first", "comes first now", "right one at", "now at", "nDCG@10")
 HARMED = 20  # questions that a report shows
 TIMED = 20  # questions that are asked one by one, for the time that they take
@@ -204,11 +204,11 @@ def report_rows(summary: Mapping[str, Any]) -> list[list[str]]:
         covered = coverage_words(arm["coverage"])
         rows.append([
             arm["arm"] + (f" (a gain where {covered})" if covered else ""),
+            arm["verdict"] + ", recommended" * (arm["arm"] == summary["recommended"]),
             f"{ndcg['mean_after']:.3f}", with_interval(ndcg),
             f"{ndcg['improved']}, {ndcg['harmed']}", f"{recall['mean_difference']:+.3f}",
             f"{arm['hits10']:.0%}", f"{arm['unjudged10']:.0%}",
             cost_words(arm, summary["mine_cost"]),
-            arm["verdict"] + ", recommended" * (arm["arm"] == summary["recommended"]),
         ])  # fmt: skip
     return rows
 
