@@ -1,8 +1,8 @@
 """Ask a language model, have its answers judged, and report answers, failures and their cost.
 
-`ask_and_judge` fills in `Case`s for jobs that compare arms of documents: `research authority harm`
-and `argus research scenarios qa`. `RecordedModel` passes prompts on and remembers each outcome. Its
-summary goes into summary.json. `require_answers` stops a job that must have every answer.
+`ask_and_judge` fills in `Case`s for `argus research scenarios qa`, which compares arms of
+documents. `RecordedModel` passes prompts on and remembers each outcome. Its summary goes into
+summary.json. `require_answers` stops a job that must have every answer.
 `argus.llm` asks the model and keeps the answers on disk.
 """
 

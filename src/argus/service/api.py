@@ -1,11 +1,7 @@
 """HTTP API of `argus serve`: search, explain, resolve supersession, and run jobs.
 
-Requests in JSON -> answers of `argus.service.state`. It also answers in shapes of others, whose own
-clients read them:
-
-* OpenAI's vector stores: https://platform.openai.com/docs/api-reference/vector-stores/search
-* LangChain: `RemoteLangChainRetriever` of langchain-community, or `Document(**one)`.
-* LlamaIndex: `TextNode.from_dict(one["node"])`, and its score.
+Requests in JSON -> answers of `argus.service.state`. It also answers as OpenAI's vector stores do:
+https://platform.openai.com/docs/api-reference/vector-stores/search
 
 The pages for people are in `argus.service.page`.
 """
@@ -21,7 +17,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Depends, Path, Query
 from fastapi.responses import Response, StreamingResponse
 from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from argus.authority.config import ANCHORS
 from argus.errors import InputError
@@ -167,21 +163,6 @@ class VectorStoreSearch(Times):
     ranking_options: RankingOptions | None = None
 
 
-class LangChainQuestion(Asking):
-    """A question, under the name that `RemoteLangChainRetriever` gives it, or ours."""
-
-    model_config = ConfigDict(extra="forbid", validate_by_name=True)
-    query: Annotated[Text, Field(validation_alias=AliasChoices("query", "message"))]
-
-
-class LlamaIndexQuestion(Asking):
-    """A question, with k also under the name that LlamaIndex has for it."""
-
-    model_config = ConfigDict(extra="forbid", validate_by_name=True)
-    query: Text
-    k: Annotated[K, Field(validation_alias=AliasChoices("k", "similarity_top_k"))] = TOP_K
-
-
 retrieving = APIRouter(tags=["retrieve"])
 
 
@@ -206,32 +187,6 @@ async def search_vector_store(store_id: str, body: VectorStoreSearch, service: S
         "object": "vector_store.search_results.page", "search_query": [text], "data": files,
         "has_more": False, "next_page": None,
     }  # fmt: skip
-
-
-@retrieving.post("/retrieve/langchain")
-async def retrieve_for_langchain(body: LangChainQuestion, service: ServiceOf) -> Found:
-    """Return documents as LangChain has them: {"response": documents}."""
-    hits = (await service.answer(body.question(body.query)))["results"]
-    return {
-        "response": [
-            {"id": hit["id"], "page_content": hit["text"], "metadata": _metadata(hit)}
-            for hit in hits
-        ]
-    }
-
-
-@retrieving.post("/retrieve/llamaindex")
-async def retrieve_for_llamaindex(body: LlamaIndexQuestion, service: ServiceOf) -> Found:
-    """Return nodes as LlamaIndex has them, best first: {"nodes": nodes with scores}."""
-    nodes = [
-        {
-            "class_name": "NodeWithScore", "score": hit["score"],
-            "node": {"class_name": "TextNode", "id_": hit["id"], "text": hit["text"],
-                     "metadata": _metadata(hit)},
-        }
-        for hit in (await service.answer(body.question(body.query)))["results"]
-    ]  # fmt: skip
-    return {"nodes": nodes}
 
 
 def _metadata(hit: ServedHit) -> dict[str, str | float]:

@@ -29,7 +29,7 @@ STARTABLE = (
     "tune apply arm",
     "tune apply expand", "tune apply synthesize", "tune apply scenarios", "tune apply adapt",
     "tune undo", "tune list", "tune apply write", "authority lint", "research authority score",
-    "research authority generate", "research authority gap", "research authority harm",
+    "research authority generate", "research authority gap",
     "authority propose", "authority accept", "research suite", "research reproduce",
     "research recipes",
     "research scenarios needs", "research scenarios ablate", "research scenarios qa",
