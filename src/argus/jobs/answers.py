@@ -181,13 +181,12 @@ def ask_and_judge(
     *,
     question: Callable[[C], Prompt],
     judgement: Callable[[C], Prompt],
-    read: Callable[[Any], Verdict],
-    schema: type[BaseModel] | None = None,
+    read: Callable[[str], Verdict],
 ) -> tuple[RecordedModel, RecordedModel]:
     """Fill in answers and verdicts of cases. Return the model that answered, and the judge.
 
     question, judgement: prompts for an answer, and for a verdict on it. read: the verdict in the
-    judge's words, or in an object of `schema`. Equal prompts are asked once. A failure is no
+    judge's words. Equal prompts are asked once. A failure is no
     verdict: it says why there is none. Raises LanguageModelError as the models do, and ArgusError
     when there is no verdict at all.
     """
@@ -202,7 +201,7 @@ def ask_and_judge(
     judging = RecordedModel(open_judge(models, answering.inner, ledger))
     answered = [case for case in cases if case.answer]
     with record.timed("judging"):
-        outcomes = judging.complete([judgement(case) for case in answered], schema=schema)
+        outcomes = judging.complete([judgement(case) for case in answered])
         for case, outcome in zip(answered, outcomes, strict=True):
             found = _no_verdict(outcome) if outcome.value is None else read(outcome.value)
             if found.value is None:

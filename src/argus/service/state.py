@@ -18,7 +18,7 @@ from argus.evaluation.judged import ParentFold
 from argus.explanation.config import ExplainConfig, RunConfig
 from argus.explanation.evidence import Explanation, RunExplanation
 from argus.explanation.job import explain
-from argus.explanation.run import explain_served
+from argus.explanation.run import explain_retriever
 from argus.service.answering import Question, SearchResults, ServedAuthority, answer
 from argus.service.config import ServeConfig
 from argus.service.jobs.planning import Commands
@@ -69,7 +69,9 @@ class Service:
             config, retriever = ExplainConfig(k=k), source.retriever
             return explain(query, id_, retriever, config, authority=authority, fold=self.fold)
         run = RunConfig(k=k, **vars(self.workplace.chunks))
-        return explain_served(query, id_, self.searcher, source.documents, run, authority)
+        return explain_retriever(
+            query, id_, self.searcher, run, documents=source.documents, authority=authority
+        )
 
     @cached_property
     def fold(self) -> ParentFold | None:
