@@ -28,7 +28,7 @@ from argus.errors import ArgusError, InputError
 from argus.extras import EXTRAS
 from argus.jobs.result import Result
 from argus.retrievers.config import NAMES, PANEL, AskingConfig
-from argus.settings import Doc, Option, Options, check_settings
+from argus.settings import Doc, Option, Options
 
 if TYPE_CHECKING:
     from argus.encoders import Encoder
@@ -60,9 +60,6 @@ class ProjectParts:
     queries: Path | None = None
     qrels: Annotated[Path | None, QrelsName()] = None
     parent_field: ParentField = None
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 class HealthState(StrEnum):
@@ -157,8 +154,9 @@ def check_up(
     never an error.
     """
     config = as_config(encoder or EncoderConfig())
-    columns, asking = columns or FieldNames(), asking or AskingConfig()
-    trial = Trial(parts or ProjectParts(), columns, asking, config)
+    trial = Trial(
+        parts or ProjectParts(), columns or FieldNames(), asking or AskingConfig(), config
+    )
     return HealthResult((*_check_machine(Path(folder)), *trial.checks()))
 
 

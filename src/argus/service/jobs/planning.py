@@ -29,9 +29,8 @@ STARTABLE = (
     "tune apply arm",
     "tune apply expand", "tune apply synthesize", "tune apply scenarios", "tune apply adapt",
     "tune undo", "tune list", "tune apply write", "authority lint", "research authority score",
-    "research authority generate", "research authority gap",
-    "authority propose", "authority accept", "research suite", "research reproduce",
-    "research recipes",
+    "research authority generate", "research authority gap", "authority propose",
+    "authority accept", "research suite", "research reproduce", "research recipes",
     "research scenarios needs", "research scenarios ablate", "research scenarios qa",
     "research scenarios study", "research scenarios preferences", "research scenarios distill",
     "research scenarios write", "research generative build", "research generative train",
@@ -46,10 +45,9 @@ PLACES = ("index", "corpus", "kb")
 TEXTS = frozenset({
     "query", "doc_id", "remedy", "by", "hybrid", "measures", "headline", "component", "job",
     "qrels_query_field", "qrels_document_field", "qrels_grade_field", "parent_field", "id_field",
-    "title_field", "text_field", "query_field", "time_field",
-    "results_field", "feedback_field", "split", "k", "pool",
-    "measure", "lambda_", "ids", "name", "collection", "field",
-    "as_of", "known_by", "families", "apply", "arm", "target",
+    "title_field", "text_field", "query_field", "time_field", "results_field", "feedback_field",
+    "split", "k", "pool", "measure", "lambda_", "ids", "name", "collection", "field", "as_of",
+    "known_by", "families", "apply", "arm", "target",
 })  # fmt: skip
 """Free texts that a request may set: questions, ids, dates, names of columns and of measures."""
 REFUSED = frozenset({"revision", CONFIG, "adapter"})
