@@ -154,9 +154,8 @@ def check_up(
     never an error.
     """
     config = as_config(encoder or EncoderConfig())
-    trial = Trial(
-        parts or ProjectParts(), columns or FieldNames(), asking or AskingConfig(), config
-    )
+    columns, asking = columns or FieldNames(), asking or AskingConfig()
+    trial = Trial(parts or ProjectParts(), columns, asking, config)
     return HealthResult((*_check_machine(Path(folder)), *trial.checks()))
 
 
