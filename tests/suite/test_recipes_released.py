@@ -5,7 +5,7 @@ import json
 import pytest
 
 from argus.suite.reproduce import recipes, reproduce
-from tests.support.flaws import made
+from tests.support.harm import made
 from tests.support.tasks import FINSUPERQA, lines
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from argus.data.types import Document
 from argus.indexes.views import ViewIndex
 from tests.support.distilling import TEXTS
+from tests.support.harm import faithful
 from tests.support.qa import honest
 from tests.support.scenarios import behaving
 from tests.support.stored_corpora import chroma
@@ -153,4 +154,6 @@ def write_run(path: Path, ranked: dict[str, tuple[str, ...]]) -> None:
 
 def answer(prompt: str, n: int) -> dict[str, str] | None:
     """Answer what any example asks: a profile of a document, an answer to a question, a mark."""
+    if "--- ANSWER START" in prompt or "--- DOCUMENT 1 START" in prompt:
+        return faithful(prompt, n)
     return (behaving() if prompt.startswith("[Text Content]") else honest)(prompt, n)

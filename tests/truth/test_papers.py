@@ -11,8 +11,8 @@ from argus.authority.benchmarks.collection import write_benchmark
 from argus.errors import InputError
 from argus.suite.requests import PUBLISHED
 from tests.support.authorities import LATER, chain
-from tests.support.flaws import made
 from tests.support.generating import output_records, small_vocabulary
+from tests.support.harm import made
 from tests.support.tasks import bright
 
 

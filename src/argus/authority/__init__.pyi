@@ -4,10 +4,12 @@ from .benchmarks.job import (
     vocabulary_gap as vocabulary_gap,
 )
 from .config import (
+    HarmConfig as HarmConfig,
     LintBounds as LintBounds,
     ScoreConfig as ScoreConfig,
 )
 from .domains import load_domain as load_domain
+from .harm import measure_harm as measure_harm
 from .opening import read_edges as read_edges
 from .proposals import (
     accept_proposals as accept_proposals,

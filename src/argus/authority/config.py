@@ -1,8 +1,8 @@
 """Declare the options of `argus authority` and of its benchmarks, as typed dataclasses.
 
 `AuthoritySource` names the files that say which document supersedes which (records, rules, edges)
-and the date they are read for. `LintBounds` and `ScoreConfig` belong to the job of that name. The
-command line makes an option of each field.
+and the date they are read for. `LintBounds`, `ScoreConfig` and `HarmConfig` belong to the job of
+that name. The command line makes an option of each field.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from argus.errors import InputError
+from argus.jobs.options import Models
 from argus.settings import Doc, Ge, Le, Option, Seed, check_settings
 
 ANCHORS = 20  # retrieved documents that are looked at (CAR section 5: "the initial top-20")
@@ -117,3 +118,24 @@ class ScoreConfig(Settings):
     systems: Annotated[tuple[str, ...], Option(("--system",), repeated=True)] = ()
     seed: Seed = 0
     contaminated: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class HarmConfig(Models, Settings):
+    """Contexts to compare, the model that answers, and the judge.
+
+    seed: of a benchmark that is made.
+
+    Attributes:
+        systems: Answer also from what this system serves; may be given again.
+        ask: What is asked; {question} stands for the benchmark's own question.
+        max_chars: Characters of all documents of a context, shared alike.
+        first: Only the first so many questions.
+    """
+
+    k: Served = 5
+    systems: Annotated[tuple[str, ...], Option(("--system",), repeated=True)] = ()
+    ask: str = "{question}"
+    max_chars: Annotated[int, Ge(1_000)] = 24_000
+    first: Annotated[int | None, Ge(1)] = None
+    seed: Seed = 0

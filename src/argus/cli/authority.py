@@ -133,7 +133,7 @@ def show_benchmark(made: Benchmark, as_json: bool) -> None:
 
 
 benchmarks = Group(
-    "Benchmarks of supersession.",
+    "Benchmarks of supersession, and the harm of stale documents.",
     entries=(
         Entry(
             "score", "argus.authority.benchmarks.job:score_systems", "Score systems.",
@@ -148,6 +148,11 @@ benchmarks = Group(
         Entry(
             "gap", "argus.authority.benchmarks.job:vocabulary_gap", "Measure the vocabulary gap.",
             example="argus research authority gap --benchmark cvepatchqa", show=show_gap,
+        ),
+        Entry(
+            "harm", "argus.authority.harm:measure_harm", "Answer from superseded documents.",
+            example="argus research authority harm --benchmark cvepatchqa --model NAME "
+            "--base-url http://127.0.0.1:8000/v1 --first 4",
         ),
     ),
 )  # fmt: skip

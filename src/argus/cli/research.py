@@ -211,7 +211,7 @@ app = Group(
         Entry("probe", "research:probe", "Learn to predict what comes back."),
         Entry("scenarios", "research:scenarios", "What documents are needed for."),
         Entry("generative", "research:generative", "N-gram retrieval, and why it fails."),
-        Entry("authority", "authority:benchmarks", "Benchmarks of supersession."),
+        Entry("authority", "authority:benchmarks", "Benchmarks of supersession, and its harm."),
         Entry(
             "suite", "argus.suite.job:run_suite", "Retrievers x remedies x tasks.",
             example="argus research suite suite.toml --out suite/",

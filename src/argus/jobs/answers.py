@@ -1,8 +1,8 @@
 """Ask a language model, have its answers judged, and report answers, failures and their cost.
 
-`ask_and_judge` fills in `Case`s for `argus research scenarios qa`, which compares arms of
-documents. `RecordedModel` passes prompts on and remembers each outcome. Its summary goes into
-summary.json. `require_answers` stops a job that must have every answer.
+`ask_and_judge` fills in `Case`s for jobs that compare arms of documents: `research authority harm`
+and `argus research scenarios qa`. `RecordedModel` passes prompts on and remembers each outcome. Its
+summary goes into summary.json. `require_answers` stops a job that must have every answer.
 `argus.llm` asks the model and keeps the answers on disk.
 """
 
@@ -181,12 +181,13 @@ def ask_and_judge(
     *,
     question: Callable[[C], Prompt],
     judgement: Callable[[C], Prompt],
-    read: Callable[[str], Verdict],
+    read: Callable[[Any], Verdict],
+    schema: type[BaseModel] | None = None,
 ) -> tuple[RecordedModel, RecordedModel]:
     """Fill in answers and verdicts of cases. Return the model that answered, and the judge.
 
     question, judgement: prompts for an answer, and for a verdict on it. read: the verdict in the
-    judge's words. Equal prompts are asked once. A failure is no
+    judge's words, or in an object of `schema`. Equal prompts are asked once. A failure is no
     verdict: it says why there is none. Raises LanguageModelError as the models do, and ArgusError
     when there is no verdict at all.
     """
@@ -201,7 +202,7 @@ def ask_and_judge(
     judging = RecordedModel(open_judge(models, answering.inner, ledger))
     answered = [case for case in cases if case.answer]
     with record.timed("judging"):
-        outcomes = judging.complete([judgement(case) for case in answered])
+        outcomes = judging.complete([judgement(case) for case in answered], schema=schema)
         for case, outcome in zip(answered, outcomes, strict=True):
             found = _no_verdict(outcome) if outcome.value is None else read(outcome.value)
             if found.value is None:

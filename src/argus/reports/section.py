@@ -116,6 +116,7 @@ SECTIONS: dict[str, Home] = {
     "comparison": Home("Gained and lost", "evaluate", "evaluation.comparison"),
     "authority": Home("Superseded documents", "check", "authority.audit"),
     "lint": Home("Superseded results", "authority lint", "authority.lint"),
+    "harm": Home("Stale context", "research authority harm", "authority.harm"),
     "scoring": Home("Authority benchmark", "research authority score", "authority.benchmarks.job"),
 }
 """By the name that the job has in summary.json."""
