@@ -24,12 +24,12 @@ from argus.evaluation.judged import read_judged
 from argus.indexes import search
 from argus.indexes.lexical import LexicalIndex
 from argus.measures.intervals import discrimination
-from argus.traffic.risk import MIN_JUDGED, calibrate_risk, rank_by_risk
+from argus.traffic.risk import rank_by_risk
 from argus.traffic.sampling import ServedQuestion, draw_sample, estimate_failures
 from benchmarks.shared import collection
 
 COLLECTIONS = ("hotpot100", "cranfield", "theoremqa_theorems", "impliret_wknow_multi")
-K, BUDGET, DRAWS, BINS = 10, 50, 500, 5
+K, BUDGET, DRAWS = 10, 50, 500
 Relevant = dict[str, set[str]]
 
 
@@ -105,7 +105,6 @@ def _measured(
         "auc_overlap": _auc(apart, failed),
         "flagged": len(risk.flagged),
         "flagged_fail": _mean(failed[id_] for id_ in risk.flagged),
-        "error_after_30": _error(places, failed),
         **_coverage(questions, run, failed),
     }
 
@@ -118,19 +117,6 @@ def _mean(values: Any) -> float | None:
 def _auc(scores: dict[str, Any], failed: dict[str, float]) -> float | None:
     found = discrimination(list(scores.values()), [failed[id_] > 0 for id_ in scores])
     return None if found is None else round(found["auc"], 3)
-
-
-def _error(places: dict[str, float], failed: dict[str, float]) -> float | None:
-    """Return the expected calibration error (Naeini et al., 2015), mean of draws of 30."""
-    ids, rng, errors = list(places), np.random.default_rng(0), []
-    y = np.array([failed[id_] for id_ in ids])
-    for _ in range(DRAWS // 5 if len(ids) > MIN_JUDGED else 0):
-        drawn = rng.choice(len(ids), MIN_JUDGED, replace=False)
-        told = calibrate_risk(places, {ids[i]: float(y[i]) for i in drawn}) or {}
-        p = np.array([told[id_] for id_ in ids])
-        parts = np.array_split(np.argsort(p, kind="stable"), BINS)
-        errors.append(sum(abs(p[i].mean() - y[i].mean()) * len(i) for i in parts) / len(ids))
-    return _mean(errors)
 
 
 def _coverage(questions: list[Query], run: Run, failed: dict[str, float]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from typer.cli import get_docs_for_click
 import argus
 from argus.cli.groups import Loaded
 from argus.cli.main import app
-from argus.reports.sections import TERMS
+from argus.reports.section import TERMS
 
 SRC = Path(argus.__file__).parent
 OTHER_TERMS = {

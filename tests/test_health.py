@@ -8,7 +8,6 @@ import pytest
 
 import argus
 from argus.health import HealthState, Trial
-from argus.llm.config import ChatConfig
 from tests.support.stores import sqlite_vec
 
 TEXTS = ("Ska is music from Jamaica.", "Bern is the capital of Switzerland.", "Dub is reggae.")
@@ -73,14 +72,3 @@ def test_a_store_is_opened_and_its_vectors_compared(files):
     check = tried(corpus=spec)["documents"]
     assert check.state is HealthState.BAD  # of another model: 16 numbers a vector
     assert "vectors of 16 dimensions" in check.text and "--encoder" in check.mend
-
-
-def test_a_language_model_is_asked_one_prompt(files, endpoint):
-    endpoint.behave = lambda prompt, n: {"text": "yes it is"}
-    check = argus.check_up(model=ChatConfig(model="m", base_url=endpoint.url)).checks[-1]
-    assert check.part == "language model" and check.state is HealthState.GOOD, check
-    assert check.text == "m answers: yes it is"
-    nobody = ChatConfig(model="m", base_url="http://127.0.0.1:9", attempts=1)
-    result = argus.check_up(model=nobody)
-    assert result.exit_code == 2 and "did not answer" in result.checks[-1].text
-    assert result.summary["bad"] == 1 and list(result.headline())[-1] == "1 to mend"

@@ -26,7 +26,6 @@ EXTRAS = {
     "mcp": "serve",
     "mwparserfromhell": "kb",
     "numba": "torch",
-    "opentelemetry": "serve",
     "orjson": "kb",
     "peft": "distill",
     "prometheus_client": "serve",

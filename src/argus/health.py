@@ -10,12 +10,10 @@ import os
 import platform
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 from argus.cores import available_cores
@@ -29,10 +27,8 @@ from argus.encoders.config import DEFAULT_MODEL, EncoderConfig, as_config
 from argus.errors import ArgusError, InputError
 from argus.extras import EXTRAS
 from argus.jobs.result import Result
-from argus.llm.config import PANEL as LLM
-from argus.llm.config import ChatConfig, LocalConfig, ModelOptions
 from argus.retrievers.config import NAMES, PANEL, AskingConfig
-from argus.settings import Doc, Option, Options, check_settings
+from argus.settings import Doc, Option, Options
 
 if TYPE_CHECKING:
     from argus.encoders import Encoder
@@ -64,9 +60,6 @@ class ProjectParts:
     queries: Path | None = None
     qrels: Annotated[Path | None, QrelsName()] = None
     parent_field: ParentField = None
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 class HealthState(StrEnum):
@@ -144,31 +137,12 @@ class HealthResult(Result):
         yield f"{self.bad} to mend" if self.bad else "nothing to mend"
 
 
-@dataclass(frozen=True, kw_only=True)
-class AskedModel:
-    """Options that name a language model.
-
-    Attributes:
-        llm: A language model that is asked one short prompt: its name at an endpoint, or local:.
-        llm_base_url: Its endpoint; default: as for --base-url.
-    """
-
-    llm: Annotated[str | None, Option(panel=LLM)] = None
-    llm_base_url: Annotated[str | None, Option(panel=LLM)] = None
-
-    @staticmethod
-    def from_options(llm: str | None = None, llm_base_url: str | None = None) -> Any:
-        """Return the model to ask, None without one."""
-        return ModelOptions.from_options(model=llm, base_url=llm_base_url)
-
-
 def check_up(
     parts: ProjectParts | None = None,
     *,
     columns: FieldNames | None = None,
     asking: AskingConfig | None = None,
     encoder: Annotated[EncoderConfig | str | None, Options(EncoderConfig)] = None,
-    model: Annotated[ChatConfig | LocalConfig | None, Options(AskedModel)] = None,
     folder: Path | str = ".",
 ) -> HealthResult:
     """Try machine, extras, model, documents, retriever, questions: exit 0, or 2 and what to mend.
@@ -182,24 +156,7 @@ def check_up(
     config = as_config(encoder or EncoderConfig())
     columns, asking = columns or FieldNames(), asking or AskingConfig()
     trial = Trial(parts or ProjectParts(), columns, asking, config)
-    checks = [*_check_machine(Path(folder)), *trial.checks()]
-    if model is None:
-        return HealthResult(tuple(checks))
-
-    def ask_model() -> Finding:
-        from argus.llm import Prompt, State, open_model
-        from argus.llm.ledger import Ledger
-
-        with TemporaryDirectory() as home, closing(Ledger(Path(home) / "ledger")) as ledger:
-            opened = open_model(model, ledger)
-            (outcome,) = opened.complete([Prompt("Answer with one word: yes.", max_tokens=64)])
-        if outcome.state is not State.OK:
-            text = f"{model.label} did not answer: {outcome.reason}"
-            mend = "See --llm-base-url, --api-key-env, and whether the endpoint serves that name."
-            return BAD, text, mend
-        return GOOD, f"{model.label} answers: {' '.join(str(outcome.value).split())[:60]}", ""
-
-    return HealthResult((*checks, _trial("language model", ask_model)))
+    return HealthResult((*_check_machine(Path(folder)), *trial.checks()))
 
 
 def _check_machine(folder: Path) -> Iterator[HealthCheck]:

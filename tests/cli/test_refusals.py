@@ -174,7 +174,6 @@ MISTAKES = {
         f"undo blend-1 --store {STORE}": "docs_argus: no record of remedy",
         "apply blend --store redis:a/b --encoder m": "STORE: 'redis:a/b' names no store",
     },
-    "serve ix": {"--beside nonsense": "names no retriever"},
     "traffic": {
         "none.jsonl --out out": "none.jsonl: no such file or folder",
         "log.jsonl --out out --rules r.yaml": "rules or edges without records",

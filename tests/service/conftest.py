@@ -39,7 +39,7 @@ def served(story, tmp_path_factory):
     folder = tmp_path_factory.mktemp("served") / "story"
     shutil.copytree(story, folder)
     place = open_workplace([folder / "index"], authority=story_source(folder))
-    app = create_app(place, ServeConfig(spans=folder / "spans.jsonl"))
+    app = create_app(place, ServeConfig())
     with Client(app) as client:
         yield SimpleNamespace(client=client, folder=folder, service=app.state.service, app=app)
 

@@ -31,18 +31,3 @@ def test_what_controls_documents_and_by_which_chain(client):
     assert [one["id"] for one in flaw["controlling"]] == ["fix-1"]
     assert flaw["controlling"][0]["chain"][0]["rule"] == "fix"
     assert not fix["in_force"] and not nobody["known"]
-
-
-def test_a_vector_store_as_openai_has_it(client):
-    url = "/v1/vector_stores/anything/search"
-    page = client.post(url, json={"query": [QUESTION], "max_num_results": 2}).json()
-    assert page["object"] == "vector_store.search_results.page"
-    assert (page["search_query"], page["has_more"]) == ([QUESTION], False)
-    first = page["data"][0]
-    assert (first["file_id"], first["filename"]) == ("fix-1b", "Release 2.5")
-    assert first["content"] == [{"type": "text", "text": TEXT}]
-    assert first["attributes"]["in_place_of"] == "flaw-1"
-    filtered = client.post(url, json={"query": "x", "filters": {"type": "eq"}})
-    assert filtered.status_code == 422 and "filters" in filtered.text
-    best = {"query": QUESTION, "ranking_options": {"score_threshold": first["score"]}}
-    assert [hit["file_id"] for hit in client.post(url, json=best).json()["data"]] == ["fix-1b"]

@@ -172,8 +172,6 @@ def test_a_request_names_no_file_no_code_and_no_address(make, more):
     for path, body in [
         ("/search", {"query": "x"}), ("/search/batch", {"queries": ["x"]}),
         ("/explain", {"query": "x", "id": "d"}), ("/resolve", {"ids": ["d"]}),
-        ("/v1/vector_stores/s/search", {"query": "x"}), ("/retrieve/langchain", {"query": "x"}),
-        ("/retrieve/llamaindex", {"query": "x"}),
     ]:  # fmt: skip
         refused = client.post(path, json=body | more)
         assert refused.status_code == 422 and "Extra inputs" in refused.text, path

@@ -1,9 +1,12 @@
-"""What is kept of requests: figures, a log without texts, spans for the traffic audit."""
+"""What is kept of requests: a log without texts, or with them for the traffic audit."""
 
 import io
 import json
 
 import pytest
+
+from argus.traffic.config import LogConfig
+from argus.traffic.reading import read_traffic
 
 QUESTION = "which release checks links in archives"
 
@@ -40,3 +43,14 @@ def test_a_fault_is_found_by_its_number_and_what_it_said_is_not_kept(client, ser
     assert fault["request"] in answer.json()["detail"] == answer.json()["detail"]
     assert fault["request"] == answer.headers["x-request-id"]
     assert QUESTION not in json.dumps(fault)
+
+
+def test_a_log_with_texts_is_read_as_traffic(client, served, monkeypatch, tmp_path):
+    log = tmp_path / "searches.jsonl"
+    with log.open("w") as out:
+        monkeypatch.setattr(served.service.log, "out", out)
+        monkeypatch.setattr(served.service.log, "with_texts", True)
+        found = client.get("/search", params={"query": QUESTION, "k": 2}).json()["results"]
+    (one,) = read_traffic(log, LogConfig(results_field="documents"))
+    assert one.query == QUESTION and one.at is not None
+    assert [passage.id for passage in one.results] == [hit["id"] for hit in found]

@@ -19,7 +19,7 @@ from argus.service.app import create_app
 from argus.service.workplace import open_workplace
 from tests.support.served import service
 
-PAGES = ("overview", "why-not", "documents", "questions", "repairs", "authority", "compare")
+PAGES = ("overview", "why-not", "documents", "questions", "repairs", "authority")
 LINE = re.compile(r"(?:^| )(argus [a-z]+ .*)$")
 SHOWN = re.compile(r'<div class="copy"><code>(.*?)</code>', re.DOTALL)
 CAPITALS = re.compile(r"\b[A-Z]{2,}\b")

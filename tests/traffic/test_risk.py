@@ -1,12 +1,11 @@
-"""The order of questions by risk, and the probability that judgements make of it."""
+"""The order of questions by risk."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from argus.data.types import Document, Query
-from argus.traffic.risk import FOREIGN, MIN_JUDGED, NOTHING, calibrate_risk, rank_by_risk
+from argus.traffic.risk import FOREIGN, NOTHING, rank_by_risk
 
 DOCUMENTS = [Document(f"d{i}", f"word{i} word{i + 1} tide") for i in range(20)]
 
@@ -30,18 +29,3 @@ def test_what_is_foreign_to_the_corpus_and_what_nothing_came_back_for_is_flagged
     run = {"a": {"d1": 1.0}, "b": {"d2": 9.0}, "c": {}}
     risk = rank_by_risk(queries, run, DOCUMENTS)
     assert set(risk.order) == {"a", "b"} and risk.flagged == {"b": FOREIGN, "c": NOTHING}
-
-
-def test_a_probability_needs_thirty_judgements_and_follows_them():
-    risk = {f"q{i}": (i + 0.5) / 400 for i in range(400)}
-    rng = np.random.default_rng(0)
-    failures = {id_: float(rng.random() < 0.9 * p) for id_, p in risk.items()}
-    drawn = rng.permutation(list(risk))
-    few = {id_: failures[id_] for id_ in drawn[: MIN_JUDGED - 1]}
-    assert calibrate_risk(risk, few) is None
-    told = calibrate_risk(risk, {id_: failures[id_] for id_ in drawn[:100]})
-    assert told is not None and told["q399"] > told["q200"] > told["q0"]
-    rate = float(np.mean([*failures.values()]))
-    assert float(np.mean([*told.values()])) == pytest.approx(rate, abs=0.1)
-    never = calibrate_risk(risk, dict.fromkeys(drawn[:100], 0.0))
-    assert never is not None and max(never.values()) < 0.3

@@ -29,9 +29,6 @@ def gate(
     junit: Annotated[Path | None, Writes(marks=("<testsuite",))] = None,
     markdown: Annotated[Path | None, Writes(marks=("**Argus gate: ",))] = None,
     history: bool = False,
-    job: str | None = None,
-    before: int | None = None,
-    after: int | None = None,
     json: o.AsJson = False,
 ) -> None:
     """Check results against bounds: exit 0 pass, 1 fail, 2 could not measure.
@@ -46,15 +43,12 @@ def gate(
         against: Baseline: a folder of results or a run of its history; fails on what is worse.
         junit: Write a JUnit report here.
         markdown: Write a summary here, for a step or a pull request; - prints it.
-        history: List the runs of the folders, and what changed; check nothing.
-        job: With --history: runs of this job alone, such as exposure.
-        before: Number of the run to compare; default: last but one.
-        after: Number of the run that it is compared with.
+        history: List the runs of the folders, and what changed last; check nothing.
     """
     if history:
         from argus.evaluation.history import history as list_runs
 
-        output.show(list_runs(folders, job=job, before=before, after=after), as_json=json)
+        output.show(list_runs(folders), as_json=json)
         return
     from argus.data.writing import write_whole
     from argus.evaluation.gate import gate as run

@@ -45,8 +45,7 @@ def serve(
         encoder=searched.encoder, asking=asking,
         chunks=ChunkedCorpus(
             corpus=searched.corpus, fields=searched.fields, parent_field=searched.parent_field
-        ), authority=records.source,
-        beside=searched.beside, config=config,
+        ), authority=records.source, config=config,
     )  # fmt: skip
     place = records.over(place)
     if mcp:

@@ -1,4 +1,4 @@
-"""Make foreign text safe: normal Unicode forms, cells of Markdown tables, names of files.
+"""Make foreign text safe: normal Unicode forms, cells of Markdown tables.
 
 `holders` finds which texts contain a sentence.
 """
@@ -13,7 +13,6 @@ from argus.visible import visible_line
 
 MAX_MARKS = 30  # in a row: no writing system needs as many
 JOINER = "\u034f"  # COMBINING GRAPHEME JOINER is invisible, and no mark is sorted past it
-MAX_NAME = 219  # bytes: 255, less a hash, a suffix, and the rest of a temporary name (`replacing`)
 _MARKUP = re.compile(r"[\\`*\[\]<>|&~]|(?<![^\W_])_|_(?![^\W_])")  # not the _ within a word
 # Where too many marks may stand. Of letters, only two are marks in another form.
 _MARKS = re.compile(rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{MAX_MARKS + 1},}}")
@@ -73,13 +72,3 @@ def code_in_cell(text: str) -> str:
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     space = " " if len(fence) > 1 else ""
     return f"{fence}{space}{text}{space}{fence}"
-
-
-def plain_name(name: str) -> str:
-    """Return a name without characters that a file's name cannot have. Several may become one."""
-    return re.sub(r"[^\w.+-]+", "-", name)
-
-
-def cut_name(name: str, room: int = MAX_NAME) -> str:
-    """Return the beginning of a name that fits in `room` bytes."""
-    return name.encode()[:room].decode(errors="ignore")

@@ -91,8 +91,26 @@ class CompareResult(TableResult):
     """
 
     def headline(self) -> Iterator[str]:
-        """See `Result.headline`."""
-        return headline(self.summary)
+        """Yield how many were gained and lost, and the first of them by name."""
+        summary = self.summary
+        yield from summary["notes"]
+        for kind, verdicts in summary["verdicts"].items():
+            yield f"{kind}: {', '.join(f'{n:,} {verdict}' for verdict, n in verdicts.items() if n)}"
+        if "only_before" in summary:
+            yield (
+                f"top {summary['k']} of {summary['queries']['given']:,} queries: "
+                f"{summary['only_before']:,} results only before, "
+                f"{summary['only_after']:,} only after"
+            )
+        if judged := summary.get("judged"):
+            yield (
+                f"{judged['relevant']:,} relevant documents of {judged['queries']:,} queries: "
+                f"{judged['both']:,} by both, {judged['only_before']:,} only before, "
+                f"{judged['only_after']:,} only after, {judged['neither']:,} by neither"
+            )
+        for row in (*summary["lost"][:5], *summary["gained"][:5]):
+            name = row["label"] or row["id"]
+            yield f"  {row['verdict']} {row['kind']} {name}: {row['before']} -> {row['after']}"
 
 
 @one_writer
@@ -349,37 +367,6 @@ def _write(
         folder.write_table(name, content, csv=True)
     folder.write_results("comparison", summary, record.manifest(verdicts))
     return CompareResult(folder.path, write_report(folder.path), summary, compared)
-
-
-def headline(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield how many were gained and lost, and the first of them by name."""
-    yield from summary["notes"]
-    for kind, verdicts in summary["verdicts"].items():
-        yield f"{kind}: {', '.join(f'{n:,} {verdict}' for verdict, n in verdicts.items() if n)}"
-    if "only_before" in summary:
-        yield only_one(summary)
-    if "judged" in summary:
-        yield relevant_sides(summary["judged"])
-    for row in (*summary["lost"][:5], *summary["gained"][:5]):
-        name = row["label"] or row["id"]
-        yield f"  {row['verdict']} {row['kind']} {name}: {row['before']} -> {row['after']}"
-
-
-def only_one(summary: Mapping[str, Any]) -> str:
-    """Return the sentence on results that one side alone brings back."""
-    return (
-        f"top {summary['k']} of {summary['queries']['given']:,} queries: "
-        f"{summary['only_before']:,} results only before, {summary['only_after']:,} only after"
-    )
-
-
-def relevant_sides(judged: Mapping[str, int]) -> str:
-    """Return the sentence on relevant documents, by side."""
-    return (
-        f"{judged['relevant']:,} relevant documents of {judged['queries']:,} queries: "
-        f"{judged['both']:,} by both, {judged['only_before']:,} only before, "
-        f"{judged['only_after']:,} only after, {judged['neither']:,} by neither"
-    )
 
 
 def section(folder: Path, comparison: Mapping[str, Any]) -> Section:

@@ -33,7 +33,6 @@ from argus.data.texts import code_in_cell, in_cell
 from argus.errors import ArgusError, InputError, Location
 from argus.evaluation import history
 from argus.jobs.result import Result
-from argus.measures.measures import measure_name
 from argus.measures.significance import (
     LEVEL,
     UNCHANGED,
@@ -46,6 +45,7 @@ from argus.settings import Interval, check_settings
 from argus.visible import visible, visible_line
 
 SHARE = Interval(ge=0, le=1)
+RECALL, NDCG = "R@10", "nDCG@10"  # measures that bounds are on
 MIN_COMMON = 0.5  # share of the baseline's items that a run must have
 NOT_OF_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -57,11 +57,9 @@ class GateBounds:
     Attributes:
         max_low_rps_share: Entities with RPS below 0.33.
         min_mean_rps: Mean RPS.
-        min_recall: Of the last system evaluated.
-        recall_measure: What --min-recall reads.
-        min_ndcg: Of the last system evaluated.
-        max_ndcg_drop: Mean loss from before to after.
-        ndcg_measure: What the nDCG checks read.
+        min_recall: R@10 of the last system evaluated.
+        min_ndcg: nDCG@10 of the last system evaluated.
+        max_ndcg_drop: Mean loss of nDCG@10 from before to after.
         max_never_retrieved_share: Documents that no query brought back.
         min_self_retrieval: Titles and sentences that find their document.
         max_unreachable_share: Records of a store that their own vector does not find.
@@ -71,10 +69,8 @@ class GateBounds:
     max_low_rps_share: Annotated[float | None, SHARE] = None
     min_mean_rps: Annotated[float | None, SHARE] = None
     min_recall: Annotated[float | None, SHARE] = None
-    recall_measure: str = "R@10"
     min_ndcg: Annotated[float | None, SHARE] = None
     max_ndcg_drop: Annotated[float | None, SHARE] = None
-    ndcg_measure: str = "nDCG@10"
     max_never_retrieved_share: Annotated[float | None, SHARE] = None
     min_self_retrieval: Annotated[float | None, SHARE] = None
     max_unreachable_share: Annotated[float | None, SHARE] = None
@@ -82,8 +78,6 @@ class GateBounds:
 
     def __post_init__(self) -> None:
         check_settings(self)
-        for name in ("recall_measure", "ndcg_measure"):  # as evaluate spells them
-            object.__setattr__(self, name, measure_name(getattr(self, name)))
 
     @property
     def checks(self) -> list[str]:
@@ -251,7 +245,7 @@ def _check_bound(
         where = Location(folder / SUMMARY, field=check.section)
         try:
             with reading(where, expected="the file as Argus wrote it", fix=WRITTEN):
-                value, best, worst, note = check.read(summary[check.section], bounds)
+                value, best, worst, note = check.read(summary[check.section])
         except ArgusError as reason:
             detail = f"{check.title}: {reason}"
             yield Outcome(name, str(folder), Verdict.NOT_MEASURED, bound, None, detail)
@@ -300,7 +294,7 @@ def _read_rps(section: Any, key: str, *, good: bool) -> Figure:
     return _mean(section[key], n, "entities", failed=failed, good=good, more=more)
 
 
-def _read_never_retrieved(section: Any, _: GateBounds) -> Figure:
+def _read_never_retrieved(section: Any) -> Figure:
     """Return the share of the documents with text. Of a sample, of the documents drawn."""
     counts, documents = section["documents"], section["never_retrieved"]
     unread = sum(counts["reasons"].get(why, 0) for why in ("no text", "not drawn"))
@@ -308,7 +302,7 @@ def _read_never_retrieved(section: Any, _: GateBounds) -> Figure:
     return _mean(documents / n if n else None, n, "documents", failed=counts["failed"])
 
 
-def _read_self_retrieval(section: Any, _: GateBounds) -> Figure:
+def _read_self_retrieval(section: Any) -> Figure:
     """Return the share of all probes, titles and sentences together."""
     kinds, about = (section["title"], section["sentence"]), f" in the top {section['k']}"
     n = sum(kind["probes"] for kind in kinds)
@@ -317,7 +311,7 @@ def _read_self_retrieval(section: Any, _: GateBounds) -> Figure:
     return _mean(value, n, "probes", failed=failed, good=True, about=about)
 
 
-def _read_unreachable(section: Any, _: GateBounds) -> Figure:
+def _read_unreachable(section: Any) -> Figure:
     """Return the share of a store's records. A sample stands for all records with a vector."""
     reachable, drawn = section["reachable"], section["reached"]["asked"]
     broken = sum(section["broken"].values())
@@ -337,9 +331,9 @@ def _read_measure(section: Any, name: str) -> Figure:
     return _mean(measures[name], n, "queries", failed=failed, good=True, about=f" ({name})")
 
 
-def _read_drop(section: Any, bounds: GateBounds) -> Figure:
+def _read_drop(section: Any) -> Figure:
     """Return the fall of a measure's mean, negative if it rose."""
-    name, failed = bounds.ndcg_measure, section["queries"]["failed"]
+    name, failed = NDCG, section["queries"]["failed"]
     if section["comparison"] is None:
         raise NotMeasured("only one system was evaluated: run argus evaluate with two")
     if name not in section["comparison"]:
@@ -361,26 +355,26 @@ class Check(NamedTuple):
     section: str
     title: str
     command: str
-    read: Callable[[Any, GateBounds], Figure]
+    read: Callable[[Any], Figure]
 
 
 TWO = "argus evaluate with two systems"
 CHECKS = {
     "max_low_rps_share": Check(
         "audit", "entities with RPS below 0.33", "argus research audit",
-        lambda section, _: _read_rps(section, "share_below_0.33", good=False),
+        lambda section: _read_rps(section, "share_below_0.33", good=False),
     ),
     "min_mean_rps": Check(
         "audit", "mean RPS", "argus research audit",
-        lambda section, _: _read_rps(section, "mean_rps", good=True),
+        lambda section: _read_rps(section, "mean_rps", good=True),
     ),
     "min_recall": Check(
         "evaluation", "recall", "argus evaluate",
-        lambda section, bounds: _read_measure(section, bounds.recall_measure),
+        lambda section: _read_measure(section, RECALL),
     ),
     "min_ndcg": Check(
         "evaluation", "nDCG", "argus evaluate",
-        lambda section, bounds: _read_measure(section, bounds.ndcg_measure),
+        lambda section: _read_measure(section, NDCG),
     ),
     "max_ndcg_drop": Check("evaluation", "mean loss of nDCG, before to after", TWO, _read_drop),
     "max_never_retrieved_share": Check(

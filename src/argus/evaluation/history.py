@@ -73,19 +73,11 @@ class HistoryResult(Result):
             yield "no job has two runs that can be compared yet: run one again with the same --out"
 
 
-def history(
-    folders: Sequence[Path | str],
-    *,
-    job: str | None = None,
-    before: int | None = None,
-    after: int | None = None,
-) -> HistoryResult:
-    """Return the runs of folders of results, and the changes between two runs of each job.
+def history(folders: Sequence[Path | str]) -> HistoryResult:
+    """Return the runs of folders of results, and the change between the last two of each job.
 
     folders: of results, or of runs (their `history`). Runs of several folders make one list, by
-    folder and number. job: list this job only. before, after: numbers of the runs to compare, from
-    the first folder that has them. The default is the last two. Raises InputError for a folder
-    without a run, and for numbers that are not runs of one job.
+    folder and number. Raises InputError for one without a run.
     """
     runs: list[JobRun] = []
     for folder in map(Path, folders):
@@ -97,19 +89,10 @@ def history(
             expected = "a folder of results that was written since runs are recorded"
             fix = "Run the job again with the same --out, or argus report on the folder: it "
             raise InputError(got, expected=expected, fix=f"{fix}records it.", where=folder)
-        runs += [run for run in found if job is None or run.job == job]
-    if not runs:
-        raise InputError(
-            f"no run of {job}" if job else "no folder",
-            expected="a job with runs", fix="Leave out --job to see all.", where="argus gate "
-            "--history",
-        )  # fmt: skip
-    if before or after:
-        pairs = [(_find_run(runs, before), _find_run(runs, after))]
-    else:
-        jobs = dict.fromkeys(run.job for run in runs)
-        last = ([run for run in runs if run.job == name][-2:] for name in jobs)
-        pairs = [(two[0], two[1]) for two in last if len(two) > 1 and have_common(*two)]
+        runs += found
+    jobs = dict.fromkeys(run.job for run in runs)
+    last = ([run for run in runs if run.job == name][-2:] for name in jobs)
+    pairs = [(two[0], two[1]) for two in last if len(two) > 1 and have_common(*two)]
     summary = {
         "runs": [
             {name: run.record[name] for name in LISTED} | {"place": str(run.place)} for run in runs
@@ -118,15 +101,6 @@ def history(
         "damaged": [str(place) for folder in folders for place in damaged_in(Path(folder))],
     }
     return HistoryResult(summary)
-
-
-def _find_run(runs: Sequence[JobRun], number: int | None) -> JobRun:
-    for run in runs:
-        if run.record["number"] == number:
-            return run
-    expected = f"one of {', '.join(str(run.record['number']) for run in runs)}"
-    fix = "Give --before and --after together, two runs of one job."
-    raise InputError(f"no run {number}", expected=expected, fix=fix, where="--before, --after")
 
 
 def have_common(before: JobRun, after: JobRun) -> bool:
@@ -183,18 +157,7 @@ def compare_runs(before: JobRun, after: JobRun) -> dict[str, Any]:
             test: paired test over the common items. None without any.
             worse, better: id, before and after of items, the most changed first.
             verdict: better, worse, or empty if it may be chance.
-
-    Raises InputError for runs of different jobs, and if they have no item in common.
     """
-    if before.job != after.job:
-        got, expected = f"a run of {before.job} and one of {after.job}", "two runs of the same job"
-        fix = "argus gate --history lists the runs of a folder."
-        raise InputError(got, expected=expected, fix=fix, where=before.place)
-    if not have_common(before, after):
-        got = f"no {TRACKED[before.job].unit} in common with {after.place}"
-        expected = "two runs over the same documents or questions"
-        fix = "Take the baseline from a run of the same corpus."
-        raise InputError(got, expected=expected, fix=fix, where=before.place)
     figures = []
     for name in (name for name in before.items if name in after.items):
         pairs = Pairs.of(before.items[name], after.items[name])

@@ -70,7 +70,7 @@ from argus.indexes.snapshot import check_k
 from argus.jobs.workspace import Record, corpus_for, require_some, take_stored
 from argus.progress import announce
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.opening import OpenRetriever, all_opened
+from argus.retrievers.opening import all_opened
 from argus.retrievers.results import are_places
 
 
@@ -116,43 +116,47 @@ def explain_retriever(
     *,
     asking: AskingConfig | None = None,
     encoder: Encoder | EncoderConfig | str | None = None,
+    documents: Sequence[Document] | None = None,
     authority: Authority | None = None,
 ) -> RunExplanation:
     """Ask a retriever, and return the place of `doc_id` and the causes.
 
     query: the question, or with `config.queries` the id of one. The retriever is asked for k
     results, as people ask it, and for 100 if the document is not among these. retriever, asking,
-    encoder: as for `argus.evaluation.compare_retrievers`. authority: supersessions, in place of
-    the config's
-    file. Raises InputError for an unknown query or name and for a corpus without any document of
-    the results. Raises ArgusError where the retriever fails.
+    encoder: as for `argus.evaluation.compare_retrievers`. documents: those of the config's corpus,
+    in memory: a retriever may hold the store that they lie in. authority: supersessions, in place
+    of the config's file. Raises InputError for an unknown query or name and for a corpus without
+    any document of the results. Raises ArgusError where the retriever fails.
     """
     config = config or RunConfig()
     _check_ids(query, doc_id, config.k)
     question = find_query(query, config.queries)
-    documents = _read_documents(config)
-    known = list((documents or {}).values())
-    with all_opened([retriever], known, asking or AskingConfig(), None, encoder) as (source,):
-        return _explain_answers(documents, question, doc_id, source, config, authority)
+    known = _read_documents(config) if documents is None else {d.id: d for d in documents} or None
+    fold = _fold_of(config, known)
+    ids = frozenset([doc_id] if fold is None else fold.chunks_of(doc_id))
+    corpus = list((known or {}).values())
+    with all_opened([retriever], corpus, asking or AskingConfig(), None, encoder) as (source,):
 
+        def ask(k: int) -> dict[str, float]:
+            answers = source.ask([Query(QUERY, question.text)], k)
+            if answers.warning:
+                announce(f"WARNING: {answers.warning}")
+            if answers.failed:
+                raise ArgusError(f"{source.name} failed the query: {answers.failed[QUERY]}")
+            return answers.run[QUERY]
 
-def explain_served(
-    query: str,
-    doc_id: str,
-    retriever: Any,
-    documents: Sequence[Document],
-    config: RunConfig,
-    authority: Authority | None,
-) -> RunExplanation:
-    """Explain as `explain_retriever` does, with documents that are in memory.
-
-    documents: those of `config.corpus`. A retriever may hold the store that they lie in, so they
-    are not read again.
-    """
-    _check_ids(query, doc_id, config.k)
-    known = {document.id: document for document in documents} or None
-    with all_opened([retriever], documents, AskingConfig(), None) as (source,):
-        return _explain_answers(known, Query(QUERY, query), doc_id, source, config, authority)
+        k = deeper(config.k, fold)
+        scores = ask(k)
+        if not ids & scores.keys() and k < FUSED_DEPTH:
+            more = ask(FUSED_DEPTH)
+            both = [*scores, *(id_ for id_ in more if id_ not in scores)]
+            if all(more.get(id_) == score for id_, score in scores.items()):
+                scores = {id_: more[id_] for id_ in both}
+            else:  # scores of two searches do not compare
+                scores = {id_: 1 / place for place, id_ in enumerate(both, start=1)}
+    _check_corpus_fits(known, scores, config.corpus, "retriever")
+    case = _RankedCase(question.text, doc_id, config.k, scores, known, "retriever").fold(fold)
+    return _explain(case, question.id, source.name, config, authority=authority)
 
 
 def explain_corpus(
@@ -313,40 +317,6 @@ def _check_corpus_fits(
 def show_corpus(corpus: NamedCorpus | None) -> str:
     """Return the name of a corpus for people: a store without user and password."""
     return "" if corpus is None else str(named(corpus))
-
-
-def _explain_answers(
-    documents: Mapping[str, Document] | None,
-    question: Query,
-    doc_id: str,
-    source: OpenRetriever,
-    config: RunConfig,
-    authority: Authority | None,
-) -> RunExplanation:
-    """Ask an open retriever at k, then deeper for a document that is not in the first k."""
-
-    def ask(k: int) -> dict[str, float]:
-        answers = source.ask([Query(QUERY, question.text)], k)
-        if answers.warning:
-            announce(f"WARNING: {answers.warning}")
-        if answers.failed:
-            raise ArgusError(f"{source.name} failed the query: {answers.failed[QUERY]}")
-        return answers.run[QUERY]
-
-    fold = _fold_of(config, documents)
-    ids = frozenset([doc_id] if fold is None else fold.chunks_of(doc_id))
-    k = deeper(config.k, fold)
-    scores = ask(k)
-    if not ids & scores.keys() and k < FUSED_DEPTH:
-        more = ask(FUSED_DEPTH)
-        both = [*scores, *(id_ for id_ in more if id_ not in scores)]
-        if all(more.get(id_) == score for id_, score in scores.items()):
-            scores = {id_: more[id_] for id_ in both}
-        else:  # scores of two searches do not compare
-            scores = {id_: 1 / place for place, id_ in enumerate(both, start=1)}
-    _check_corpus_fits(documents, scores, config.corpus, "retriever")
-    case = _RankedCase(question.text, doc_id, config.k, scores, documents, "retriever").fold(fold)
-    return _explain(case, question.id, source.name, config, authority=authority)
 
 
 def _explain(

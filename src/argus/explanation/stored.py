@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,9 +27,6 @@ from argus.explanation.evidence import Cause, Evidence, Finding, Standing, near_
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.lexical import query_words, words
 from argus.indexes.snapshot import rows_to_views
-
-if TYPE_CHECKING:
-    pass
 
 SAME = 0.99
 """Cosine from which two vectors count as made the same way. Half precision stays above 0.999."""

@@ -88,10 +88,6 @@ ProbeFolder = Annotated[
     Doc("Folder from argus research probe fit; default: what ships for the encoder."),
     Option(("--probe",)),
 ]
-NeedProfiles = Annotated[
-    Path | None,
-    Doc("Profiles of documents (argus research scenarios write), whose needs are used."),
-]
 Estimate = Annotated[bool, Doc("Only say what would be asked and what it would cost."), ALONE]
 AsJson = Annotated[bool, Doc("Print the summary as JSON."), Option(("--json",))]
 

@@ -1,7 +1,7 @@
 """Render a folder of results as one HTML file that works offline (`argus report FOLDER`).
 
 `write_report`: summary.json, manifest.json and tables -> FOLDER/report.html. Most jobs call it at
-their end. The sections are made by the jobs' own modules (`argus.reports.sections` lists them), and
+their end. The sections are made by the jobs' own modules (`argus.reports.section` lists them), and
 the charts are drawn in `argus.reports.svg`.
 """
 
@@ -33,8 +33,7 @@ from argus.data.writing import write_whole
 from argus.errors import InputError, Location
 from argus.measures.measures import coverage_words
 from argus.reports.figures import Figure
-from argus.reports.section import Section
-from argus.reports.sections import SECTIONS, glossary
+from argus.reports.section import SECTIONS, Section, glossary
 from argus.reports.svg import svg
 from argus.runs import record_runs
 from argus.settings import OUTPUT, Option

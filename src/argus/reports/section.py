@@ -1,15 +1,17 @@
-"""Define a section of the HTML report, and build its sortable tables.
+"""Define a section of the HTML report, build its sortable tables, and list all sections.
 
-A job's `section(folder, summary)` returns a `Section`: named parts, which the template beside the
-job lays out. `argus.reports.html` renders it.
+A section stands in the folder of its capability: a module with `section(folder, summary)`, which
+returns a `Section` of named parts, and beside it a template of the module's name that lays them
+out. `SECTIONS` has them in their order. One is imported when a folder holds results of its job, so
+that `argus.reports` depends on no job. `glossary` explains their terms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from argus.data.tables import read_table
 from argus.reports.figures import Figure
@@ -68,3 +70,101 @@ def slices_table(folder: Path, name: str = "slices") -> Table:
         for row in rows[:MAX_ROWS]
     ]  # fmt: skip
     return table(columns, cells, total=len(rows))
+
+
+class Home(NamedTuple):
+    """The place where a section is made.
+
+    heading: in the page's navigation. command: of Argus, that writes the results. module: dotted,
+    without argus.
+    """
+
+    heading: str
+    command: str
+    module: str
+
+
+SECTIONS: dict[str, Home] = {
+    "audit": Home("Entities", "research audit", "retrievability.audit"),
+    "traffic": Home("Traffic", "traffic audit", "traffic.section"),
+    "judging": Home("Judged traffic", "traffic judge", "traffic.sampling"),
+    "exposure": Home("Documents", "check", "retrievability.exposure"),
+    "reach": Home("Store", "check", "reachability.job"),
+    "probe": Home("Probe", "research probe fit", "retrievability.probes.fit"),
+    "prediction": Home("Predicted", "research probe predict", "retrievability.probes.predict"),
+    "diagnosis": Home("Diagnosis", "research diagnose", "remedies.diagnosis"),
+    "remedy": Home("Repair", "tune apply", "remedies.receipt"),
+    "blend": Home("Blend", "tune apply blend", "remedies.blend"),
+    "written": Home("Written", "tune apply write", "remedies.store_writing"),
+    "repair": Home("What to change", "tune try", "repair.job"),
+    "adapt": Home("Queries corrected", "tune apply adapt", "scenarios.adapt"),
+    "scenarios": Home("Scenarios", "research scenarios write", "scenarios.profiles"),
+    "needs": Home("Needs", "research scenarios needs", "scenarios.needs.audit"),
+    "scenarios_qa": Home("Answers", "research scenarios qa", "scenarios.qa.job"),
+    "preferences": Home("People", "research scenarios preferences", "scenarios.preferences"),
+    "ablation": Home(
+        "Scenario ablation", "research scenarios ablate", "scenarios.ablation.findings"
+    ),
+    "generative_search": Home(
+        "Generative search", "research generative search", "generative.search_section"
+    ),
+    "generative_failures": Home(
+        "Failures", "research generative analyse", "generative.failures.report"
+    ),
+    "kb": Home("Knowledge base", "research kb build", "kb.build"),
+    "evaluation": Home("Judged questions", "evaluate", "evaluation.summary"),
+    "comparison": Home("Gained and lost", "evaluate", "evaluation.comparison"),
+    "authority": Home("Superseded documents", "check", "authority.audit"),
+    "lint": Home("Superseded results", "authority lint", "authority.lint"),
+    "harm": Home("Stale context", "research authority harm", "authority.harm"),
+    "scoring": Home("Authority benchmark", "research authority score", "authority.benchmarks.job"),
+}
+"""By the name that the job has in summary.json."""
+TERMS: dict[str, str] = {
+    "reachable": "Can be brought back at all: by its own vector, its own words, or what is related "
+    "to it. Which real questions fail does not follow from it.",
+    "good, doubtful, bad": "A count is good or bad where its whole 95% interval lies within the "
+    "bound; else it is doubtful, and a larger sample may decide.",
+    "interval": "The range in which a share lies with 95% confidence, as far as the sample tells.",
+    "validity": "Whether a figure was seen to tell which real questions fail: measured here, "
+    "measured elsewhere, or not validated.",
+    "AUC": "How often a figure ranks a question that fails before one that does not: 0.5 is "
+    "chance, 1 is perfect.",
+    "RPS": "Retrieval Probability Score of an entity: how probable it is that an entity related to "
+    "it brings it into the top k among N candidates.",
+    "blind spot": "An entity with RPS below 0.33: fewer than a third of what is related to it "
+    "brings it back. It may still come back for other questions.",
+    "never retrieved": "A document that no query of a run brought into the top k.",
+    "held-out sentence": "A sentence taken out of a document and asked as a question; the "
+    "document is searched without it.",
+    "hub": "A document that comes back for much that is not about it.",
+    "Gini": "How unevenly documents come back: 0 all alike, 1 one document takes every place.",
+    "need": "What somebody would look for who needs the document, in their words.",
+    "nDCG@10": "How well the first ten results are ordered, 0 to 1; 1 has all that is relevant "
+    "first.",
+    "R@10": "The share of what is relevant that stands among the first ten.",
+    "superseded": "Replaced by a newer document that now holds in its place.",
+    "λ": "How much a document's own score counts against that of its views.",
+}
+"""Terms of the report, in plain words."""
+OF_VERDICT = ("reachable", "interval", "good, doubtful, bad", "AUC", "validity")
+OF_SECTION: dict[str, tuple[str, ...]] = {
+    "audit": ("RPS", "blind spot"),
+    "probe": ("RPS",),
+    "diagnosis": ("RPS",),
+    "exposure": ("held-out sentence", "never retrieved", "hub", "Gini"),
+    "blend": ("hub", "λ"),
+    "needs": ("need", "λ"),
+    "ablation": ("need", "λ", "nDCG@10"),
+    "evaluation": ("nDCG@10", "R@10"),
+    "questions": ("nDCG@10", "R@10"),
+    "authority": ("superseded",),
+    "lint": ("superseded",),
+}
+"""Terms of every verdict, and by the section that uses them."""
+
+
+def glossary(sections: Collection[str]) -> dict[str, str]:
+    """Return the terms that a report of these sections uses, in the order of TERMS."""
+    used = {*OF_VERDICT, *(term for name in sections for term in OF_SECTION.get(name, ()))}
+    return {term: meaning for term, meaning in TERMS.items() if term in used}

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -66,11 +66,11 @@ class Scale:
 
 
 def fitted(
-    values: Iterable[Any], settings: Part, start: float, end: float, *, from_zero: bool
+    values: Iterable[Any], settings: Part, start: float, end: float, *, from_zero: bool = False
 ) -> Scale:
     """Return an axis that holds some values, as plotly's settings of it say.
 
-    from_zero: whether it begins at 0 where nothing else is said, as for bars.
+    from_zero: whether it holds 0, as for bars.
     """
     values = [v for v in values if v is not None]
     if settings.get("autorange") == "reversed":
@@ -87,7 +87,7 @@ def fitted(
         low, high = map(float, settings["range"])
         return Scale(low, high, start, end)
     low, high = min(numbers), max(numbers)
-    if from_zero or settings.get("rangemode") == "tozero":
+    if from_zero:
         low, high = min(low, 0.0), max(high, 0.0)
     margin = (high - low or abs(high) or 1.0) * 0.04
     low -= 0.0 if low == 0 else margin
@@ -102,10 +102,7 @@ def ticks(scale: Scale, settings: Part, room: float) -> list[tuple[Any, str]]:
         every = max(1, math.ceil(len(scale.names) * room / max(abs(scale.end - scale.start), 1)))
         return [(name, name) for name in scale.names[::every]]
     values = settings.get("tickvals")
-    if not values and scale.kind == "log":
-        low, high = math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high))
-        values = [10.0**p for p in range(low, high + 1)]
-    elif not values:
+    if not values:
         rough = abs(scale.high - scale.low) / TICKS or 1.0
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(f * power for f in (1, 2, 5, 10) if f * power >= rough * 0.999)
@@ -144,39 +141,18 @@ def _hover(trace: Part, i: int, **values: Any) -> str:
     return f"<title>{escape(re.sub(r'%{([^:{}]++):?([^{}]*)}', put, template))}</title>"
 
 
-def _bars(
-    trace: Part, x: Scale, y: Scale, layout: Part, bars: list[Part], bases: dict[str, float]
-) -> Iterator[str]:
-    """Yield one of all traces of bars. bases: heights stacked already, added to."""
-    slots = len(bars) if layout.get("barmode", "group") == "group" else 1
-    slot = bars.index(trace) % slots
-    lies, gap = trace.get("orientation") == "h", layout.get("bargap", 0.2)
-    along, up = (y, x) if lies else (x, y)
-    places, lengths = (trace["y"], trace["x"]) if lies else (trace["x"], trace["y"])
-    whole = _width(along, places) * (1 - gap)
-    width = whole / slots
-    for i, (place, length) in enumerate(zip(places, lengths, strict=True)):
-        if length is None:
-            continue
-        base = bases.get(str(place), 0.0) if layout.get("barmode") == "stack" else 0.0
-        bases[str(place)] = base + length
-        first = along.pixel(place) - whole / 2 + width * slot
-        start = up.pixel(max(base, up.low) if up.kind == "log" else base)
-        low, high = sorted((start, up.pixel(base + length)))
-        colour = trace.get("marker", {}).get("color")
-        fill = _colour(colour[i] if isinstance(colour, list | tuple) else colour)
-        left, top, w, h = (round(v, 1) for v in (first, low, width, high - low))
-        if lies:
-            left, top, w, h = top, left, h, w
-        title = _hover(trace, i, x=length if lies else place, y=place if lies else length)
-        yield f'<rect x="{left}" y="{top}" width="{w}" height="{h}" fill="{fill}">{title}</rect>'
-        if error := trace.get("error_y"):
-            above = y.pixel(length + error["array"][i])
-            below = y.pixel(length - error.get("arrayminus", error["array"])[i])
-            at = first + width / 2
-            d = f"M{at:.1f} {above:.1f}V{below:.1f}M{at - 5:.1f} {above:.1f}h10"
-            d += f"M{at - 5:.1f} {below:.1f}h10"
-            yield f'<path d="{d}" stroke="currentColor" fill="none" stroke-width="1.3"/>'
+def _bars(trace: Part, x: Scale, y: Scale, layout: Part) -> Iterator[str]:
+    """Yield the bars of a trace, which stand on 0."""
+    width = _width(x, trace["x"]) * (1 - layout.get("bargap", 0.2))
+    colours = trace.get("marker", {}).get("color")
+    for i, (place, value) in enumerate(zip(trace["x"], trace["y"], strict=True)):
+        left, top = x.pixel(place) - width / 2, y.pixel(value)
+        fill = _colour(colours[i] if isinstance(colours, list) else colours)
+        yield (
+            f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" '
+            f'height="{y.pixel(0.0) - top:.1f}" fill="{fill}">'
+            f"{_hover(trace, i, x=place, y=value)}</rect>"
+        )
 
 
 def _width(scale: Scale, places: Sequence[Any]) -> float:
@@ -193,9 +169,7 @@ def _scatter(trace: Part, x: Scale, y: Scale) -> Iterator[str]:
     pairs = [pair for pair in zip(trace["x"], trace["y"], strict=True) if None not in pair]
     parts: list[str] = []
     for across, up in pairs if "lines" in mode else ():
-        to_x, to_y = x.pixel(across), y.pixel(up)
-        step = f"H{to_x:.1f}V{to_y:.1f}" if line.get("shape") == "hv" else f"L{to_x:.1f} {to_y:.1f}"
-        parts.append(step if parts else f"M{to_x:.1f} {to_y:.1f}")
+        parts.append(f"{'L' if parts else 'M'}{x.pixel(across):.1f} {y.pixel(up):.1f}")
     name = f"<title>{escape(trace['name'])}</title>" if trace.get("name") else ""
     look = f'stroke="{_colour(line.get("color"))}" stroke-width="{line.get("width", 2)}"'
     if parts:
@@ -218,12 +192,11 @@ def _dashed(line: dict[str, Any]) -> str:
 
 
 def _cells(trace: Part, x: Scale, y: Scale) -> Iterator[str]:
-    flat = [v for row in trace["z"] for v in row if v is not None]
-    low, high = trace.get("zmin", min(flat, default=0.0)), trace.get("zmax", max(flat, default=1.0))
+    flat = [value for row in trace["z"] for value in row]
+    low, high = trace.get("zmin", min(flat)), trace.get("zmax", max(flat))
     wide, tall = _width(x, trace["x"]), _width(y, trace["y"])
     for r, up in enumerate(trace["y"]):
-        data = trace["customdata"][r] if "customdata" in trace else None
-        inner = {**trace, "text": trace["text"][r], "customdata": data}
+        inner = {**trace, "text": trace["text"][r]}
         for c, across in enumerate(trace["x"]):
             value = trace["z"][r][c]
             share = 0.5 if high == low else min(1.0, max(0.0, (value - low) / (high - low)))
@@ -271,32 +244,25 @@ def svg(figure: Figure, title: str) -> Markup:
     words = [v for t in traces for v in t.get("y", []) if isinstance(v, str)]
     left = min(230.0, 20 + LETTER * max(map(len, words), default=6))
     left += 16 if _title(of_y) else 0
-    legend = list(_legend(traces, layout))
+    legend = list(_legend(traces))
     top = 14.0 + (18 * (1 + max((row for row, _ in legend), default=-1)))
     right, bottom = WIDTH - 12.0, height - 46.0
-    bars = [t for t in traces if t.get("type") == "bar"]
-    lies = any(t.get("orientation") == "h" for t in bars)
-    grows, stacks = bool(bars) and not lies, layout.get("barmode") == "stack"
-    x = fitted(_values(traces, "x", stacks and lies), of_x, left, right, from_zero=lies)
-    y = fitted(_values(traces, "y", stacks and not lies), of_y, bottom, top, from_zero=grows)
+    x = fitted(_values(traces, "x"), of_x, left, right)
+    has_bars = any(trace["type"] == "bar" for trace in traces)
+    y = fitted(_values(traces, "y"), of_y, bottom, top, from_zero=has_bars)
     parts = [part for _, part in legend]
     parts += _grid(x, y, of_x, of_y)
     for shape in layout.get("shapes", []):
-        ends = []
-        for name, scale in (("x0", x), ("x1", x), ("y0", y), ("y1", y)):
-            value = float(shape[name])
-            at = scale.start + value * (scale.end - scale.start)
-            ends.append(at if shape.get(f"{name[0]}ref") == "paper" else scale.pixel(value))
-        x0, x1, y0, y1 = (f"{end:.1f}" for end in ends)
-        line = shape.get("line", {})
-        look = f'stroke="{_colour(line.get("color"))}" stroke-width="{line.get("width", 1)}"'
+        ends = (("x0", x), ("x1", x), ("y0", y), ("y1", y))
+        x0, x1, y0, y1 = (f"{scale.pixel(float(shape[name])):.1f}" for name, scale in ends)
+        line = shape["line"]
+        look = f'stroke="{_colour(line["color"])}" stroke-width="{line["width"]}"'
         to = f"H{x1}V{y1}H{x0}Z" if shape["type"] == "rect" else f"L{x1} {y1}"
         parts.append(f'<path d="M{x0} {y0}{to}" {look} fill="none"{_dashed(line)}/>')
-    bases: dict[str, float] = {}
     for trace in traces:
-        if trace.get("type") == "bar":
-            parts += _bars(trace, x, y, layout, bars, bases)
-        elif trace.get("type") == "heatmap":
+        if trace["type"] == "bar":
+            parts += _bars(trace, x, y, layout)
+        elif trace["type"] == "heatmap":
             parts += _cells(trace, x, y)
         else:
             parts += _scatter(trace, x, y)
@@ -310,17 +276,11 @@ def _title(settings: Part) -> str:
     return str(settings.get("title", {}).get("text", ""))
 
 
-def _values(traces: Sequence[Part], axis: str, stacks: bool) -> list[Any]:
-    values = [v for t in traces for v in t.get(axis, [])]
-    for trace in traces:
-        if axis == "y" and "error_y" in trace:
-            values += [v + e for v, e in zip(trace["y"], trace["error_y"]["array"], strict=True)]
-        if trace.get("type") == "heatmap" and values and not isinstance(values[0], str):
-            step = (values[1] - values[0]) / 2 if len(values) > 1 else 0.5
-            values += [values[0] - step, values[-1] + step]
-    if stacks:
-        columns = zip_longest(*(trace.get(axis, []) for trace in traces), fillvalue=0.0)
-        values += [sum(v or 0.0 for v in column) for column in columns]
+def _values(traces: Sequence[Part], axis: str) -> list[Any]:
+    values = [value for trace in traces for value in trace[axis]]
+    if any(trace["type"] == "heatmap" for trace in traces) and not isinstance(values[0], str):
+        step = (values[1] - values[0]) / 2  # cells reach beyond their middles
+        values += [values[0] - step, values[-1] + step]
     return values
 
 
@@ -353,11 +313,10 @@ def _grid(x: Scale, y: Scale, of_x: Part, of_y: Part) -> Iterator[str]:
     yield "</g>"
 
 
-def _legend(traces: Sequence[Part], layout: Part) -> Iterator[tuple[int, str]]:
-    """Yield the row and the element of each named trace's name."""
-    named = [t for t in traces if t.get("name") and t.get("showlegend", True)]
-    is_told = len(named) > 1 or layout.get("showlegend") or any(t.get("showlegend") for t in named)
-    if not is_told or layout.get("showlegend") is False:
+def _legend(traces: Sequence[Part]) -> Iterator[tuple[int, str]]:
+    """Yield the row and the element of each name, of two traces or more."""
+    named = [trace for trace in traces if trace.get("name")]
+    if len(named) < 2:
         return
     x, row = 56.0, 0
     for trace in named:
@@ -366,7 +325,6 @@ def _legend(traces: Sequence[Part], layout: Part) -> Iterator[tuple[int, str]]:
         if x + needs > WIDTH and x > 56:
             x, row = 56.0, row + 1
         tint = trace.get("line", {}).get("color") or trace.get("marker", {}).get("color")
-        tint = tint[0] if isinstance(tint, list) and tint else tint
         y, look = 12 + 18 * row, f'stroke-width="4"{_dashed(trace.get("line", {}))}'
         mark = f'<path d="M{x:.0f} {y}h16" stroke="{_colour(tint)}" {look}/>'
         words = f'<text class="name" x="{x + 21:.0f}" y="{y + 4}">{escape(name)}</text>'

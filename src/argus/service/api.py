@@ -1,13 +1,7 @@
 """HTTP API of `argus serve`: search, explain, resolve supersession, and run jobs.
 
-Requests in JSON -> answers of `argus.service.state`. It also answers in shapes of others, whose own
-clients read them:
-
-* OpenAI's vector stores: https://platform.openai.com/docs/api-reference/vector-stores/search
-* LangChain: `RemoteLangChainRetriever` of langchain-community, or `Document(**one)`.
-* LlamaIndex: `TextNode.from_dict(one["node"])`, and its score.
-
-The pages for people are in `argus.service.page`.
+Requests in JSON -> answers of `argus.service.state`. The pages for people are in
+`argus.service.page`.
 """
 
 from __future__ import annotations
@@ -15,17 +9,17 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Path, Query
 from fastapi.responses import Response, StreamingResponse
 from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from argus.authority.config import ANCHORS
 from argus.errors import InputError
-from argus.service.answering import WITH_RECORDS, Question, Resolved, SearchResults, ServedHit
+from argus.service.answering import WITH_RECORDS, Question, Resolved, SearchResults
 from argus.service.jobs.planning import JobRequest
 from argus.service.jobs.queue import Jobs
 from argus.service.jobs.table import JobRecord
@@ -34,7 +28,6 @@ from argus.service.state import Explained, Service, ServiceOf
 from argus.settings import TOP_K
 
 MAX_K, MAX_QUESTIONS, MAX_IDS = 200, 256, 1000
-MAX_RESULTS = 50  # as OpenAI's API has it
 MAX_ID = 2**63 - 1  # of the table
 QUIET_S = 15.0  # without an event, after which a comment shows that the stream lives
 
@@ -42,8 +35,6 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 Date = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 K = Annotated[int, Field(ge=1, le=MAX_K)]
-Found = dict[str, Any]
-"""An answer in the shape of others."""
 
 
 class Body(BaseModel):
@@ -150,101 +141,6 @@ async def explained(service: Service, body: Explain) -> Explained:
     """Explain in a thread of its own, a few at a time. Searches are answered meanwhile."""
     words = body.query, body.id, body.k
     return await to_thread.run_sync(service.explain, *words, limiter=service.explaining)
-
-
-class RankingOptions(Body):
-    """Of OpenAI's search: results below a score are left out."""
-
-    ranker: Literal["none", "auto"] = "auto"
-    score_threshold: float | None = None
-
-
-class VectorStoreSearch(Times):
-    """OpenAI's search of a vector store, and a time (as_of, known_by)."""
-
-    query: Text | Annotated[list[Text], Field(min_length=1, max_length=1)]
-    max_num_results: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = TOP_K
-    ranking_options: RankingOptions | None = None
-
-
-class LangChainQuestion(Asking):
-    """A question, under the name that `RemoteLangChainRetriever` gives it, or ours."""
-
-    model_config = ConfigDict(extra="forbid", validate_by_name=True)
-    query: Annotated[Text, Field(validation_alias=AliasChoices("query", "message"))]
-
-
-class LlamaIndexQuestion(Asking):
-    """A question, with k also under the name that LlamaIndex has for it."""
-
-    model_config = ConfigDict(extra="forbid", validate_by_name=True)
-    query: Text
-    k: Annotated[K, Field(validation_alias=AliasChoices("k", "similarity_top_k"))] = TOP_K
-
-
-retrieving = APIRouter(tags=["retrieve"])
-
-
-@retrieving.post("/v1/vector_stores/{store_id}/search")
-async def search_vector_store(store_id: str, body: VectorStoreSearch, service: ServiceOf) -> Found:
-    """Search as OpenAI's vector stores are searched. Any id names the source of this service.
-
-    Filters and rewritten questions are unknown keys, and refused like others.
-    """
-    text = body.query if isinstance(body.query, str) else body.query[0]
-    answer = await service.answer(Question(text, body.max_num_results, body.as_of, body.known_by))
-    least = body.ranking_options.score_threshold if body.ranking_options else None
-    files = [
-        {
-            "file_id": hit["id"], "filename": hit["title"] or hit["id"], "score": hit["score"],
-            "attributes": _metadata(hit), "content": [{"type": "text", "text": hit["text"]}],
-        }
-        for hit in answer["results"]
-        if least is None or hit["score"] >= least
-    ]  # fmt: skip
-    return {
-        "object": "vector_store.search_results.page", "search_query": [text], "data": files,
-        "has_more": False, "next_page": None,
-    }  # fmt: skip
-
-
-@retrieving.post("/retrieve/langchain")
-async def retrieve_for_langchain(body: LangChainQuestion, service: ServiceOf) -> Found:
-    """Return documents as LangChain has them: {"response": documents}."""
-    hits = (await service.answer(body.question(body.query)))["results"]
-    return {
-        "response": [
-            {"id": hit["id"], "page_content": hit["text"], "metadata": _metadata(hit)}
-            for hit in hits
-        ]
-    }
-
-
-@retrieving.post("/retrieve/llamaindex")
-async def retrieve_for_llamaindex(body: LlamaIndexQuestion, service: ServiceOf) -> Found:
-    """Return nodes as LlamaIndex has them, best first: {"nodes": nodes with scores}."""
-    nodes = [
-        {
-            "class_name": "NodeWithScore", "score": hit["score"],
-            "node": {"class_name": "TextNode", "id_": hit["id"], "text": hit["text"],
-                     "metadata": _metadata(hit)},
-        }
-        for hit in (await service.answer(body.question(body.query)))["results"]
-    ]  # fmt: skip
-    return {"nodes": nodes}
-
-
-def _metadata(hit: ServedHit) -> dict[str, str | float]:
-    """Return what is known of a result, by name. `supersedes`: the chain to it."""
-    steps = [
-        f"{s['superseded']} superseded by {s['superseder']} ({s['rule']})" for s in hit["chain"]
-    ]
-    known: dict[str, str | float | None] = {
-        "id": hit["id"], "title": hit["title"], "score": hit["score"], "type": hit["type"],
-        "time": hit["time"], "in_place_of": hit["anchor"] if steps else None,
-        "supersedes": "; ".join(steps) or None,
-    }  # fmt: skip
-    return {name: value for name, value in known.items() if value is not None}
 
 
 telling = APIRouter(tags=["service"])

@@ -17,7 +17,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.responses import Response
 
 from argus.errors import ArgusError, InputError
-from argus.service.api import retrieving, searching, telling, working
+from argus.service.api import searching, telling, working
 from argus.service.config import ServeConfig
 from argus.service.jobs.planning import Commands
 from argus.service.page.routes import mount_pages
@@ -59,7 +59,7 @@ def create_app(
     app.add_middleware(Observed, service.metrics, service.log)  # the outermost
     app.add_exception_handler(ArgusError, _refuse)
     app.add_exception_handler(RequestValidationError, _refuse_invalid)
-    for router in (searching, retrieving, telling, *([] if commands is None else [working])):
+    for router in (searching, telling, *([] if commands is None else [working])):
         app.include_router(router)
     mount_pages(app)
     return app

@@ -10,7 +10,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
-from pathlib import Path
 from typing import Annotated, Any
 
 from argus.authority.config import AuthoritySource
@@ -20,7 +19,7 @@ from argus.errors import InputError
 from argus.service.workplace import Workplace
 from argus.settings import Ge, Le, Option, Setting, check_settings, settings_of
 
-LISTENING, WATCHING = "Listening", "Logs and traces"
+LISTENING, WATCHING = "Listening", "Log"
 """Headings of the options."""
 _LISTENING, _WATCHING = (Option(panel=one) for one in (LISTENING, WATCHING))
 SHAPES = 128
@@ -50,7 +49,6 @@ class Searched:
         encoder: Encoder of the questions of a store.
         corpus: The documents that a retriever or store brings back, for their texts; with
             --parent-field it tells the document of each chunk.
-        beside: Further index, retriever or store that the page Compare can ask; repeatable.
     """
 
     index: str | None = None
@@ -59,7 +57,6 @@ class Searched:
     corpus: Annotated[NamedCorpus | None, CorpusName()] = None
     fields: FieldNames = field(default_factory=FieldNames)
     parent_field: ParentField = None
-    beside: Annotated[tuple[str, ...], Option(("--beside",), repeated=True)] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,8 +68,7 @@ class ServeConfig:
         port: Port; 0 takes a free one.
         host_names: Further names by which it may be called, such as that of a proxy.
         jobs_at_once: Jobs that run at the same time.
-        log_texts: Keep texts of questions and documents in the log.
-        spans: File that spans of all retrievals are added to; `argus traffic` reads it.
+        log_texts: Keep questions, and ids of documents, in the log, which `argus traffic` reads.
     """
 
     host: Annotated[str, _LISTENING] = "127.0.0.1"
@@ -82,7 +78,6 @@ class ServeConfig:
     ] = ()
     jobs_at_once: Annotated[int, Ge(1)] = 2
     log_texts: Annotated[bool, _WATCHING] = False
-    spans: Annotated[Path | None, _WATCHING] = None
 
     def __post_init__(self) -> None:
         check_settings(self)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, cast
 
@@ -19,14 +18,14 @@ from argus.evaluation.judged import ParentFold
 from argus.explanation.config import ExplainConfig, RunConfig
 from argus.explanation.evidence import Explanation, RunExplanation
 from argus.explanation.job import explain
-from argus.explanation.run import explain_served
+from argus.explanation.run import explain_retriever
 from argus.service.answering import Question, SearchResults, ServedAuthority, answer
 from argus.service.config import ServeConfig
 from argus.service.jobs.planning import Commands
 from argus.service.jobs.queue import Jobs
 from argus.service.searcher import IndexSource, Searcher, ServedRetriever
 from argus.service.security import Gate
-from argus.service.telemetry import Log, Metrics, Tracing
+from argus.service.telemetry import Log, Metrics
 from argus.service.workplace import Workplace
 
 Explained = Explanation | RunExplanation
@@ -35,7 +34,7 @@ EXPLAINING = 2
 
 
 class Service:
-    """The searchers, records, jobs and figures of one workplace.
+    """The searcher, records, jobs and figures of one workplace.
 
     commands: those of Argus, which requests may start as jobs. Without them there are no jobs.
     """
@@ -46,12 +45,7 @@ class Service:
         self.workplace, self.config = workplace, config
         self.gate = Gate(config)
         self.metrics, self.log = Metrics(), Log(config.log_texts)
-        self.tracing = Tracing(config.spans, config.log_texts)
         self.searcher = Searcher(workplace, self.metrics.batches.observe, self.log)
-        self.beside = {
-            name: Searcher(replace(workplace, retriever=name, store=None), log=self.log)
-            for name in workplace.beside
-        }
         source = workplace.authority
         self.authority = None if source is None else ServedAuthority(source)
         self.explaining = CapacityLimiter(EXPLAINING)
@@ -59,12 +53,10 @@ class Service:
 
     async def answer(self, question: Question) -> SearchResults:
         """Answer a question from the documents in force."""
-        with self.tracing.retrieval(question.text) as note:
-            results = await answer(question, self.searcher, self.authority)
-            note(results["results"])
+        results = await answer(question, self.searcher, self.authority)
         ids = [hit["id"] for hit in results["results"]]
         self.log.write(
-            "search", {"question": question.text, "documents": ids}, results=len(ids), k=question.k,
+            "search", {"question": question.text, "documents": ids}, found=len(ids), k=question.k,
             version=results["version"], retired=len(results["retired"]),
         )  # fmt: skip
         return results
@@ -77,7 +69,9 @@ class Service:
             config, retriever = ExplainConfig(k=k), source.retriever
             return explain(query, id_, retriever, config, authority=authority, fold=self.fold)
         run = RunConfig(k=k, **vars(self.workplace.chunks))
-        return explain_served(query, id_, self.searcher, source.documents, run, authority)
+        return explain_retriever(
+            query, id_, self.searcher, run, documents=source.documents, authority=authority
+        )
 
     @cached_property
     def fold(self) -> ParentFold | None:
@@ -100,9 +94,7 @@ class Service:
         finally:
             if self.jobs is not None:
                 await self.jobs.close()
-            for searcher in (self.searcher, *self.beside.values()):
-                searcher.close()
-            self.tracing.close()
+            self.searcher.close()
 
 
 async def _service_of(request: Request) -> Service:  # a plain function would cost a thread

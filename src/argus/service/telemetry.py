@@ -1,8 +1,7 @@
-"""Count, time and log the requests of `argus serve`: Prometheus metrics, a log, retrieval spans.
+"""Count, time and log the requests of `argus serve`: Prometheus metrics, and a log.
 
-The log is JSON lines without texts of questions and documents, unless you ask for them. Spans have
-OpenInference's attributes, as `argus traffic` reads them:
-https://github.com/Arize-ai/openinference/blob/main/spec/semantic_conventions.md
+The log is JSON lines without texts of questions and documents, unless you ask for them. With them
+`argus traffic` reads it.
 """
 
 from __future__ import annotations
@@ -13,30 +12,20 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from argus.data.provenance import utc_now
-from argus.indexes.retriever import Hit
 from argus.service.security import refusal
-
-if TYPE_CHECKING:
-    from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-    from opentelemetry.sdk.trace.export import SpanExportResult
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 BATCH = (1, 2, 4, 8, 16, 32, 64)
 QUIET = ("/healthz", "/readyz", "/metrics")  # counted, but logged only if they fail
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-NAME = "argus.serve"
-DOCUMENT = "retrieval.documents.{}.document.{}"
-SPANS_EVERY_MS = 1000
 
 
 class Log:
@@ -134,65 +123,3 @@ class Observed:
                     status=status, ms=round(seconds * 1e3, 1),
                     client=(scope.get("client") or ("",))[0],
                 )  # fmt: skip
-
-
-class Tracing:
-    """Make a span per retrieval, in a file if one is named, else for the process's own tracer.
-
-    with_texts: the documents' texts stand in them, too. The question always does.
-    """
-
-    def __init__(self, file: Path | None, with_texts: bool) -> None:
-        from opentelemetry import trace
-
-        self._with_texts = with_texts
-        self._own = None if file is None else _writing_to(file)
-        self._tracer = (self._own or trace).get_tracer(NAME)
-
-    def close(self) -> None:
-        """Write the spans that wait."""
-        if self._own is not None:
-            self._own.shutdown()
-
-    @contextmanager
-    def retrieval(self, question: str) -> Iterator[Callable[[Sequence[Hit]], None]]:
-        """Open the span of a question. Call the yielded function with the served documents."""
-        with self._tracer.start_as_current_span("retrieve") as span:
-            is_recording = span.is_recording()
-            if is_recording:
-                span.set_attributes(
-                    {"openinference.span.kind": "RETRIEVER", "input.value": question}
-                )
-
-            def note(hits: Sequence[Hit]) -> None:
-                for number, hit in enumerate(hits if is_recording else ()):
-                    span.set_attribute(DOCUMENT.format(number, "id"), hit["id"])
-                    span.set_attribute(DOCUMENT.format(number, "score"), hit["score"])
-                    if self._with_texts:
-                        span.set_attribute(DOCUMENT.format(number, "content"), hit["text"])
-
-            yield note
-
-
-def _writing_to(file: Path) -> TracerProvider:
-    """Return a provider that appends a line of JSON per span to a file."""
-    from opentelemetry.sdk.resources import Resource
-    from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
-
-    class FileExporter(SpanExporter):
-        lock = threading.Lock()
-
-        def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-            lines = "".join(span.to_json(indent=None) + "\n" for span in spans)
-            try:
-                with self.lock, file.open("a", encoding="utf-8") as out:
-                    out.write(lines)
-            except OSError:
-                return SpanExportResult.FAILURE
-            return SpanExportResult.SUCCESS
-
-    provider = TracerProvider(resource=Resource.create({"service.name": NAME}))
-    exporting = BatchSpanProcessor(FileExporter(), schedule_delay_millis=SPANS_EVERY_MS)
-    provider.add_span_processor(exporting)
-    return provider

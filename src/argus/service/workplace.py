@@ -22,7 +22,6 @@ from argus.indexes.header import FILE as INDEX_FILE
 from argus.indexes.header import parse_index_spec, read_header
 from argus.python_file import is_own
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.names import check_named
 from argus.verdict.results import Results
 
 TEXT_FIELDS = ("id", "title", "text")
@@ -42,10 +41,9 @@ class Workplace:
     retriever: as `--retriever` of every command names it. store: as `argus check` names it.
     encoder: of the questions of a store. chunks: the corpus whose texts a retriever's documents
     have, and where its chunks name their document. asking: how a retriever is asked. authority: the
-    records that name the controlling documents. beside: systems that the page compares with it,
-    each as `--retriever` names it. config: TOML of options that jobs have unless a request says
-    otherwise, and the only place where encoders, models and addresses of jobs are named. results:
-    folders of results by their name in a URL.
+    records that name the controlling documents. config: TOML of options that jobs have unless a
+    request says otherwise, and the only place where encoders, models and addresses of jobs are
+    named. results: folders of results by their name in a URL.
     """
 
     folders: tuple[Path, ...]
@@ -56,7 +54,6 @@ class Workplace:
     chunks: ChunkedCorpus = field(default_factory=ChunkedCorpus)
     asking: AskingConfig | None = None
     authority: AuthoritySource | None = None
-    beside: tuple[str, ...] = ()
     config: Path | None = None
     results: Mapping[str, Path] = field(default_factory=dict, compare=False)
 
@@ -131,7 +128,6 @@ def open_workplace(
     chunks: ChunkedCorpus | None = None,
     asking: AskingConfig | None = None,
     authority: AuthoritySource | None = None,
-    beside: Sequence[str] = (),
     config: Path | None = None,
 ) -> Workplace:
     """Return the workplace over some folders: of results, of an index, or of several of these.
@@ -146,8 +142,6 @@ def open_workplace(
         raise InputError(got, expected="one thing to search", fix=fix, where="--store")
     if index is not None:
         read_header(parse_index_spec(index).path)
-    for name in beside:
-        check_named(name)
     for folder in folders:
         if not folder.is_dir():
             got = "is no folder" if folder.exists() else "no such folder"
@@ -170,7 +164,7 @@ def open_workplace(
         raise InputError("nothing to serve", expected=expected, fix=fix, where=where)
     workplace = Workplace(
         tuple(folders), index, retriever, store, encoder, chunks or ChunkedCorpus(), asking,
-        authority, tuple(beside), config, results,
+        authority, config, results,
     )  # fmt: skip
     return workplace if authority is not None else replace(workplace, authority=_audited(workplace))
 

@@ -12,8 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from argus.authority.benchmarks.collection import CORPUS, EDGES, QUERIES, read_benchmark
-from argus.authority.benchmarks.released import read_released
+from argus.authority.benchmarks.collection import (
+    CORPUS,
+    EDGES,
+    QUERIES,
+    read_benchmark,
+    read_released,
+)
 from argus.corpora.opening import open_corpus
 from argus.data.documents import check_unique, documents_in, find_file, read_queries, topic_of
 from argus.data.fields import FieldNames

@@ -5,4 +5,4 @@ from .config import (
 )
 from .exchange import Exchange as Exchange
 from .reading import TrafficReader as TrafficReader, read_traffic as read_traffic
-from .risk import calibrate_risk as calibrate_risk, rank_by_risk as rank_by_risk
+from .risk import rank_by_risk as rank_by_risk

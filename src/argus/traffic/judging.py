@@ -114,8 +114,7 @@ def judge_traffic(
 
     The first run draws questions at random and writes OUT/to_judge.tsv. Fill in its grades
     and run the same command again; or name a --model, which grades what people left open, in
-    columns of its own (model_grade, model_name). A larger --budget goes on. From 30 judged
-    questions on, the order by risk becomes a probability of each question. Writes judging.parquet
+    columns of its own (model_grade, model_name). A larger --budget goes on. Writes judging.parquet
     and .csv, summary.json, manifest.json and report.html.
 
     traffic: the folder of `argus traffic`, a table of questions, or questions (see `read_served`).

@@ -2,16 +2,13 @@
 
 `rank_by_risk`: queries, their results and the corpus -> an order, for `argus traffic audit` and
 `judge`. Two ranks are summed: of the top score, and of the overlap with the results of BM25. The
-order is no probability. `calibrate_risk` makes one from judgements of this log.
+order is no probability: how often questions fail, `argus traffic judge` estimates.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
 
 from argus.data.types import Document, Query, Run
 from argus.indexes.lexical import LexicalIndex, query_words, words
@@ -20,12 +17,7 @@ DEPTH = 10
 """Documents of each list that are compared."""
 MAX_UNKNOWN = 0.5
 """Share of a question's words that no document has, from which on it is flagged."""
-MIN_JUDGED = 30
-"""Judged questions from which on an order becomes a probability."""
 NOTHING, FOREIGN = "nothing came back", "most of its words stand nowhere in the corpus"
-PRIOR = ((0.0, 1.5), (1.0, 0.6))
-"""Mean and deviation of intercept and slope between logs, before anything is judged."""
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -76,37 +68,3 @@ def rank_by_risk(
     risk = -rankdata(top) - rankdata(shared)
     order = sorted(range(len(ranked)), key=lambda i: (-risk[i], ranked[i].id))
     return RiskOrder(tuple(ranked[i].id for i in order), flagged)
-
-
-def calibrate_risk(
-    risk: Mapping[str, float], failures: Mapping[str, float]
-) -> dict[str, float] | None:
-    """Return the probability of failure of each question, None below MIN_JUDGED judgements.
-
-    The greatest posterior of a logistic regression on the log-odds of `risk` with a normal prior
-    (Platt's scaling, 1999). risk: from 0 to 1, places of an order or anybody's
-    predictions. failures: of judged questions, from 0 to 1.
-    """
-    from scipy.optimize import minimize
-    from scipy.special import expit
-
-    judged = [id_ for id_ in failures if id_ in risk]
-    if len(judged) < MIN_JUDGED:
-        return None
-    chances = np.clip([*risk.values()], 0.001, 0.999)
-    odds = dict(zip(risk, np.log(chances / (1 - chances)).tolist(), strict=True))
-    x = np.stack([np.ones(len(judged)), [odds[id_] for id_ in judged]], axis=1)
-    y = np.array([failures[id_] for id_ in judged])
-    prior, precision = np.array([m for m, _ in PRIOR]), np.array([d**-2 for _, d in PRIOR])
-
-    def loss(point: Floats) -> float:
-        line = x @ point
-        likelihood = (np.logaddexp(0, line) - y * line).sum()
-        return float(likelihood + precision @ (point - prior) ** 2 / 2)
-
-    def gradient(point: Floats) -> Floats:
-        return np.asarray(x.T @ (expit(x @ point) - y) + precision * (point - prior))
-
-    best = minimize(loss, prior, jac=gradient, method="BFGS", options={"gtol": 1e-9}).x
-    values = expit(best[0] + best[1] * np.array([*odds.values()]))
-    return dict(zip(odds, values.tolist(), strict=True))

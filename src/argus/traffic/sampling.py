@@ -33,7 +33,7 @@ from argus.measures.intervals import discrimination, nominal_alpha, share_words,
 from argus.reports.section import Section, table
 from argus.traffic.config import JudgingConfig
 from argus.traffic.grades import Pair, ToGrade
-from argus.traffic.risk import calibrate_risk, rank_by_risk
+from argus.traffic.risk import rank_by_risk
 from argus.traffic.values import as_number
 
 PLAN = "draw.json"
@@ -56,7 +56,7 @@ PEOPLE = "people"
 JUDGING = pa.schema(
     [
         ("query_id", pa.string()), ("asks", pa.int64()), ("served", pa.int64()),
-        ("risk", pa.float64()), ("probability", pa.float64()), ("drawn", pa.bool_()),
+        ("risk", pa.float64()), ("drawn", pa.bool_()),
         ("state", pa.string()), ("failure", pa.float64()), ("ndcg", pa.float64()),
     ]
 )  # fmt: skip
@@ -65,7 +65,6 @@ JUDGING = pa.schema(
 asks: number of asks.
 served: number of documents that came back.
 risk: its place by risk, 1 for the likeliest to fail: an order.
-probability: of failure, from risk and 30 judgements or more. Null before.
 drawn: whether it is to be judged.
 failure: 1 where nothing relevant came, else 0. Null where not judged.
 ndcg: nDCG of the served documents, from 0 to 1.
@@ -427,13 +426,11 @@ def judging_table(draw: Draw, config: JudgingConfig, grades: Grades) -> pa.Table
     """Return a table of JUDGING."""
     verdicts, _ = _verdicts(draw, config, grades)
     drawn = set(draw.drawn)
-    risk = {q.id: q.risk for q in draw.questions if q.risk is not None}
-    probability = calibrate_risk(risk, {id_: own[0] for id_, own in verdicts.items()}) or {}
     rows: list[tuple[Any, ...]] = []
     for q in draw.questions:
         state = State.FAILED if q.id in drawn else State.NOT_APPLICABLE
         state = State.MEASURED if q.id in verdicts else state
-        known = (q.id, q.times, len(q.documents), q.risk, probability.get(q.id), q.id in drawn)
+        known = (q.id, q.times, len(q.documents), q.risk, q.id in drawn)
         rows.append((*known, state.value, *verdicts.get(q.id, (None, None))))
     return pa.table([*zip(*rows, strict=True)], schema=JUDGING)
 

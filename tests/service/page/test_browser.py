@@ -20,12 +20,11 @@ PAGES = {
     "document": f"/page/report/document?{urlencode({'id': ID})}",
     "authority": "/page/report/authority?as_of=2024-02-10",
     "authority, refused": f"/page/report/authority?{urlencode({'as_of': ATTACKS[0][:30]})}",
-    "compare": f"/page/comparison/compare?{urlencode({'q': f'mill {ATTACKS[1]}'})}",
     "nothing to show": "/page/comparison/documents",
     "a folder that is none": f"/page/{quote(ATTACKS[1], safe='')}/overview",
 }
 LOOKED_AT = {
-    "overview", "why not", "documents", "document", "authority", "compare", "nothing to show",
+    "overview", "why not", "documents", "document", "authority", "nothing to show",
 }  # fmt: skip
 """Pages of a layout of their own: axe takes about a second for each."""
 DARK = {"overview", "why not", "authority"}

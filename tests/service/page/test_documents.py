@@ -3,7 +3,7 @@
 import pyarrow.parquet as pq
 import pytest
 
-from argus.service.page.tables import ROWS, DocumentTable, Filters
+from argus.service.page.documents import ROWS, DocumentTable, Filters
 from benchmarks.serve_documents import make
 
 SIZE = 10 * ROWS

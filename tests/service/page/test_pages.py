@@ -25,7 +25,6 @@ def get(client, page, folder="report", headers=HTML, /, **values):
         ("document", {"id": "never"}, "no document"),
         ("authority", {"as_of": "tomorrow"}, "as_of"),
         ("authority", {"id": "never"}, "no record"),
-        ("compare", {"a": "/etc"}, "no system"),
     ],
 )
 def test_a_request_that_cannot_be_meant_is_refused_as_a_page(client, page, values, told):
@@ -44,7 +43,6 @@ def test_a_request_that_cannot_be_meant_is_refused_as_a_page(client, page, value
         ("document", {"id": ID}),
         ("titles", {"doc": "gpj"}),
         ("why-not", {"q": f"gpj {ATTACKS[1]}", "doc": ID}),
-        ("compare", {"q": f"alder {ATTACKS[0]}"}),
         ("authority", {"id": "v3"}),
     ],
 )

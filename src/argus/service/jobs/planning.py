@@ -44,12 +44,11 @@ OF_THE_SERVICE = ("index", "retriever", "store", "encoder")
 PLACES = ("index", "corpus", "kb")
 """Text options that name a file or folder, perhaps a state of it."""
 TEXTS = frozenset({
-    "query", "doc_id", "remedy", "by", "hybrid", "measures", "headline", "component", "job",
+    "query", "doc_id", "remedy", "by", "hybrid", "measures", "headline", "component",
     "qrels_query_field", "qrels_document_field", "qrels_grade_field", "parent_field", "id_field",
-    "title_field", "text_field", "query_field", "time_field",
-    "results_field", "feedback_field", "user_field", "session_field", "split", "k", "pool",
-    "recall_measure", "ndcg_measure", "measure", "lambda_", "ids", "name", "collection", "field",
-    "as_of", "known_by", "families", "apply", "arm", "target",
+    "title_field", "text_field", "query_field", "time_field", "results_field", "feedback_field",
+    "split", "k", "pool", "measure", "lambda_", "ids", "name", "collection", "field", "as_of",
+    "known_by", "families", "apply", "arm", "target",
 })  # fmt: skip
 """Free texts that a request may set: questions, ids, dates, names of columns and of measures."""
 REFUSED = frozenset({"revision", CONFIG, "adapter"})

@@ -118,7 +118,7 @@ def likely_failures(folder: Path) -> Values | None:
     """
     import duckdb
 
-    path, judged = folder / NAME, folder / f"{JOB}.parquet"
+    path = folder / NAME
     if not path.is_file():
         return None
     again = {"expected": "the table as Argus wrote it", "fix": "Run argus traffic again."}
@@ -128,16 +128,12 @@ def likely_failures(folder: Path) -> Values | None:
         if not set(table.columns) >= NEEDED:
             return None
         table.create_view("questions")
-        sql.execute("CREATE VIEW judged AS SELECT '' AS query_id, NULL::DOUBLE AS probability")
-        if judged.is_file():
-            sql.read_parquet(str(judged)).create_view("judged", replace=True)
         counts = "SELECT count(risk_rank), count(flag) FROM questions"
         ranked, flagged = sql.execute(counts).fetchone() or (0, 0)
         cursor = sql.execute(
-            "SELECT question, text, q.asks, risk_rank, flag, probability, top, unmet "
-            "FROM questions q LEFT JOIN judged ON query_id = question "
+            "SELECT question, text, asks, risk_rank, flag, top, unmet FROM questions "
             "WHERE risk_rank IS NOT NULL OR flag IS NOT NULL "
-            "ORDER BY risk_rank NULLS FIRST, q.asks DESC, question LIMIT ?",
+            "ORDER BY risk_rank NULLS FIRST, asks DESC, question LIMIT ?",
             [MAX_QUESTIONS],
         )
         names = [column[0] for column in cursor.description or ()]

@@ -132,7 +132,6 @@ class Page:
     def _tabs(self) -> list[Values]:
         """Return all pages in their order, each with whether it has something to show."""
         path = self.path
-        compared = self.is_searched or any_of(path, "comparison.parquet")
         tabs = (
             ("overview", "Overview", path is not None),
             ("why-not", "Why not?", self.is_searched),
@@ -140,7 +139,6 @@ class Page:
             ("questions", "Questions", any_of(path, *QUESTIONS)),
             ("repairs", "Repairs", self.has_index),
             ("authority", "Current or superseded", self.place.authority is not None),
-            ("compare", "Compare", compared),
         )
         return [{"name": name, "title": title, "ready": ready} for name, title, ready in tabs]
 

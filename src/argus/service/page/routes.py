@@ -13,14 +13,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 
 from argus.data.tables import read_where
-from argus.service.page import (
-    authority,
-    compare,
-    documents,
-    questions,
-    repairs,
-    why_not,
-)
+from argus.service.page import authority, documents, questions, repairs, why_not
 from argus.service.page.indexes import WarmIndexes
 from argus.service.page.rendering import HERE, NO_FOLDER, PageOf, PageRoute, Rows, render
 from argus.service.security import LOGIN
@@ -37,7 +30,7 @@ def mount_pages(app: FastAPI) -> None:
     """Give an application its pages. `/` leads to the first folder's overview."""
     app.state.warm_indexes = WarmIndexes(app.state.service)
     app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
-    topics = (why_not, documents, questions, repairs, authority, compare)
+    topics = (why_not, documents, questions, repairs, authority)
     for one in (login, router, *(topic.router for topic in topics)):
         app.include_router(one, include_in_schema=False)
 
