@@ -149,7 +149,7 @@ generative = Group(
     "Retrieve by n-grams that a language model writes (SEAL, MINDER).",
     entries=(
         Entry(
-            "build", "argus.generative.index.job:build_ngrams", "Index every n-gram of a corpus.",
+            "build", "argus.generative.index.build:build_ngrams", "Index every n-gram of a corpus.",
             example="argus research generative build --corpus docs.jsonl --tokenizer bpe:500 "
             "--out ngrams/",
             then=_training,

@@ -46,7 +46,7 @@ SECTIONS: dict[str, Home] = {
         "Scenario ablation", "research scenarios ablate", "scenarios.ablation.findings"
     ),
     "generative_search": Home(
-        "Generative search", "research generative search", "generative.search_section"
+        "Generative search", "research generative search", "generative.search"
     ),
     "generative_failures": Home(
         "Failures", "research generative analyse", "generative.failures.report"

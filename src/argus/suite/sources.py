@@ -332,7 +332,7 @@ class FailureRequest(Measured):
         config = FailureConfig(tokenizer=tokenizer, strict=tokenizer is not None)
         if not are_published:
             from argus.generative import settings
-            from argus.generative.index.job import build_ngrams
+            from argus.generative.index.build import build_ngrams
             from argus.generative.search import search_ngrams
             from argus.generative.training.job import train_generative
 

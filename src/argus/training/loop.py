@@ -229,6 +229,21 @@ class Trained:
         done = self.progress
         return done.tokens / done.seconds if done.seconds else None
 
+    def figures(self, dtype: str, device: str) -> dict[str, Any]:
+        """Return the part of a summary that every training has (see `training_lines`)."""
+        state, rate = self.progress, self.tokens_per_s
+        return {
+            "dtype": dtype,
+            "device": device,
+            "steps": state.step,
+            "stopped": state.stopped,
+            **state.losses(),
+            "seconds": round(state.seconds, 2),
+            "tokens_per_s": None if rate is None else round(rate, 1),
+            "peak_memory_bytes": self.peak_memory_bytes,
+            "device_memory_bytes": self.device_memory_bytes,
+        }
+
 
 def train(
     network: torch.nn.Module,

@@ -3,7 +3,7 @@
 import pytest
 
 from argus.generative.decode import rescore
-from argus.generative.decode.rescore import Targets, score_all
+from argus.generative.decode.model import Targets, score_all
 from tests.support.generating import log_probability, small_vocabulary, tiny_model
 
 QUESTIONS = ["tower", "which city in France has towers that are tall"]

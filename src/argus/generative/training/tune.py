@@ -23,7 +23,7 @@ from argus.generative.index import NgramIndex, check_corpus
 from argus.generative.search import open_searcher, with_scoring
 from argus.generative.settings import GenerativeTuneConfig
 from argus.generative.training.examples import read_inputs
-from argus.generative.training.job import LearntModel, training_figures, write_model
+from argus.generative.training.job import LearntModel, write_model
 from argus.generative.training.ranking import RankList, rank_lists, rank_questions, rank_task
 from argus.jobs import options as o
 from argus.jobs.workspace import Record, keep_input
@@ -143,7 +143,8 @@ def tune_generative(
         "lists": taught.counts,
         "before": _places(taught.before),
         "after": _places(after),
-        **training_figures(trained, model.network, "float32", model.device),
+        "weights": sum(p.numel() for p in model.network.parameters()),
+        **trained.figures("float32", model.device),
     }
     origin: dict[str, str | float] = {"name": str(base), "weights": weights}
     if is_from_scratch(base):  # it stays one: its single tokens are as noisy as ever
