@@ -94,7 +94,7 @@ scenarios = Group(
             then="argus research scenarios preferences --study {out} --answers FILLED",
         ),
         Entry(
-            "preferences", "argus.scenarios.preferences:read_preferences",
+            "preferences", "argus.scenarios.study:read_preferences",
             "Tell what people prefer, and how far they agree.",
             example="argus research scenarios preferences --study study/ --answers filled/",
         ),

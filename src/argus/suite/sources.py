@@ -276,7 +276,7 @@ class GoldRequest(EncoderRequest):
         from argus.indexes.job import build_index
         from argus.remedies.config import ReferenceConfig
         from argus.remedies.diagnosis import diagnose
-        from argus.suite.cells import digest
+        from argus.suite.job import digest
 
         first = requests[0]
         for folder in (parse_task_spec(first.judged).place, Path(first.kb)):
