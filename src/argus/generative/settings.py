@@ -16,7 +16,7 @@ from argus.errors import InputError
 from argus.llm.config import ChatConfig, LocalConfig, ModelOptions
 from argus.python_file import file_hash, file_of
 from argus.settings import Choices, Ge, Gt, Le, Lt, Option, Options, Seed, check_settings
-from argus.training.settings import LoopConfig, WarmupRatio, WeightDecay
+from argus.training.loop import LoopConfig, WarmupRatio, WeightDecay
 
 _PANEL = "Scoring"
 PUBLISHED_UNIGRAMS = 5_000

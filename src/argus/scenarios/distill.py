@@ -37,8 +37,7 @@ from argus.scenarios.profile import Profiled, ProfileState, ScenarioProfile
 from argus.scenarios.profiles import scenario_prompt
 from argus.settings import Choices, Ge, Gt, Lt, Option, check_settings
 from argus.training import loop
-from argus.training.loop import Fixed, Task, Trained, replacing_folder
-from argus.training.settings import LoopConfig, training_lines
+from argus.training.loop import Fixed, LoopConfig, Task, Trained, replacing_folder, training_lines
 from argus.version import __version__
 
 if TYPE_CHECKING:

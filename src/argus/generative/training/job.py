@@ -40,8 +40,7 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import base_hash
 from argus.settings import Option, Without
-from argus.training.loop import Trained, train
-from argus.training.settings import training_lines
+from argus.training.loop import Trained, train, training_lines
 from argus.version import __version__
 
 SECTION = "generative_train"
@@ -77,7 +76,7 @@ def write_model(
 class GenerativeTrainResult(LearntModel):
     """A trained model.
 
-    Keys of the summary, beside those of `argus.training.settings.training_lines`:
+    Keys of the summary, beside those of `argus.training.loop.training_lines`:
 
     model: the model that it began with. weights: their number.
     examples: examples by use, and by source and view.

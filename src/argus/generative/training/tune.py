@@ -29,8 +29,7 @@ from argus.jobs import options as o
 from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import base_hash
 from argus.settings import Option, Without
-from argus.training.loop import train
-from argus.training.settings import training_lines
+from argus.training.loop import train, training_lines
 
 SECTION = "generative_tune"
 STATE = "tuning"
@@ -40,7 +39,7 @@ STATE = "tuning"
 class GenerativeTuneResult(LearntModel):
     """A model that learnt to rank.
 
-    Keys of the summary, beside those of `argus.training.settings.training_lines`:
+    Keys of the summary, beside those of `argus.training.loop.training_lines`:
 
     model: the model that it was before. weights: their number. mode: of the search.
     lists: judged questions: train, validation, out_of_list (no right passage in their list),
