@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from argus.engine import EngineConfig, open_engine
-from argus.kb.config import KbConfig
-from argus.kb.reading import DumpParts, Part, read_wikipedia
+from argus.kb.reading import DumpParts, KbConfig, Part, read_wikipedia
 from argus.knowledge.dumps import read_pages
-from argus.knowledge.site import read_site
+from argus.knowledge.wikitext import read_site
 from benchmarks.shared import collection, timed
 
 EXCERPT = "enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"

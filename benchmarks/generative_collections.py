@@ -9,7 +9,7 @@ from argus.data.runs import read_qrels
 from argus.data.types import Qrels, Query
 from argus.generative.decode import Seq2Seq
 from argus.generative.index import NgramIndex
-from argus.generative.index.job import build_ngrams
+from argus.generative.index.build import build_ngrams
 from argus.generative.settings import GenerativeTrainConfig, LearningConfig, NgramBuildConfig
 from argus.generative.training.job import GenerativeTrainResult, train_generative
 from benchmarks.generative_quality import (

@@ -27,7 +27,7 @@ from argus.data.writing import write_jsonl
 from argus.encoders import EncoderConfig, load_encoder
 from argus.generative import Decoding, NgramBuildConfig, NgramSearchConfig, Scoring
 from argus.generative.index import NgramIndex
-from argus.generative.index.job import build_ngrams
+from argus.generative.index.build import build_ngrams
 from argus.generative.search import search_ngrams
 from argus.generative.settings import GenerativeTrainConfig, LearningConfig, Mode, ScratchSize
 from argus.generative.training.job import GenerativeTrainResult, train_generative

@@ -28,7 +28,7 @@ from argus.generative.settings import GenerativeTuneConfig, NgramSearchConfig, S
 from argus.generative.training.tune import GenerativeTuneResult, tune_generative
 from argus.measures import evaluate
 from argus.measures.significance import paired_difference
-from argus.training.settings import LoopConfig
+from argus.training.loop import LoopConfig
 from benchmarks.generative_collections import untaught
 from benchmarks.generative_quality import kept_in, measured
 from benchmarks.shared import collection

@@ -21,8 +21,8 @@ from argus.data.types import Document, FloatArray, Span, State
 from argus.encoders import EmbeddingStore, EncoderConfig, Item, Role, embed, load_encoder
 from argus.encoders.protocol import Encoder
 from argus.knowledge import KnowledgeSource, read_knowledge
+from argus.knowledge.base import RelationGraph
 from argus.knowledge.names import ground
-from argus.knowledge.relations import RelationGraph
 from argus.remedies.config import ExpandConfig
 from argus.remedies.diagnosis import Risk
 from argus.remedies.expansion import Pair, check_context, choose, look_up, make_views

@@ -14,7 +14,7 @@ import numpy as np
 from argus.data.provenance import content_hash, describe_environment, utc_now
 from argus.data.types import FloatArray
 from argus.data.writing import write_whole
-from argus.knowledge.relations import RelationGraph
+from argus.knowledge.base import RelationGraph
 
 T = TypeVar("T")
 RESULTS = Path(__file__).parent / "results"

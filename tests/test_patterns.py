@@ -32,8 +32,8 @@ SHARDS = 8
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 BOUNDED: dict[str, str] = {
     "argus.knowledge.gazetteer._ENDED": "searched in eight characters",
-    "argus.knowledge.site._LANGUAGE": "searched in the first 64 KiB of a dump, once",
-    "argus.knowledge.site._SITEINFO": "searched in the first 64 KiB of a dump, once",
+    "argus.knowledge.wikitext._LANGUAGE": "searched in the first 64 KiB of a dump, once",
+    "argus.knowledge.wikitext._SITEINFO": "searched in the first 64 KiB of a dump, once",
     "argus.stores.spec._USER": "searched in the place of a store, which its owner writes",
     "argus.traffic.reading._KEY_BLOCK": "a block ends at 10,000 characters",
     "argus.traffic.reading._TOKENS[0]": "parts of a token end at 8,000 characters",

@@ -9,8 +9,7 @@ from argus.data import kb as kb_module
 from argus.engine import EngineConfig
 from argus.errors import ArgusError, InputError
 from argus.kb.build import build_kb
-from argus.kb.config import Dumps, KbConfig
-from argus.kb.reading import DumpParts
+from argus.kb.reading import DumpParts, Dumps, KbConfig
 from tests.contract.examples import invoke
 from tests.support.dumps import pages_dump
 

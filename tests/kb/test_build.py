@@ -10,7 +10,7 @@ from argus.data.folders import ArtifactFolder
 from argus.engine import EngineConfig
 from argus.kb import build as steps
 from argus.kb.build import build_kb, related_histogram
-from argus.kb.config import Dumps
+from argus.kb.reading import Dumps
 from tests.support.dumps import item, items_dump, pages_dump
 
 TEXT = {

@@ -12,8 +12,7 @@ from argus.corpora.opening import read_corpus
 from argus.engine import EngineConfig
 from argus.errors import InputError
 from argus.kb.build import build_kb
-from argus.kb.config import Dumps, KbConfig
-from argus.kb.reading import DumpParts
+from argus.kb.reading import DumpParts, Dumps, KbConfig
 from tests.support.dumps import pages_dump
 
 PAGES = {
@@ -25,7 +24,7 @@ SPLIT = 45_000
 STALLING = """
 from argus.kb.build import build_kb
 from argus.kb.reading import DumpParts
-from argus.kb.config import Dumps, KbConfig
+from argus.kb.reading import Dumps, KbConfig
 import sys, time
 add = DumpParts.add
 

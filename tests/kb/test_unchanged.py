@@ -9,7 +9,7 @@ from argus.data.writing import remove
 from argus.engine import EngineConfig
 from argus.kb import build as steps
 from argus.kb.build import build_kb
-from argus.kb.config import KbConfig
+from argus.kb.reading import KbConfig
 from argus.knowledge.triples import EntityRows
 
 A, B = KbConfig(min_words=3), KbConfig(min_words=8)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from argus.corpora.opening import open_corpus
 from argus.knowledge import Entity, KnowledgeSource, ground, mention_relations, read_knowledge
-from argus.knowledge.relations import RelationGraph
+from argus.knowledge.base import RelationGraph
 
 
 def found(label: str, paragraph: str) -> str | None:

@@ -4,7 +4,7 @@ import pytest
 
 from argus.data.types import Document
 from argus.errors import InputError
-from argus.scenarios.expansions import Baseline, Expansion, expanded, read_expansions
+from argus.scenarios.files import Baseline, Expansion, expanded, read_expansions
 from tests.support.tasks import lines
 
 

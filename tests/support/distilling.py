@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argus.data.types import Document
 from argus.scenarios import Profiled, ProfileState, Scenario, ScenarioProfile
-from argus.scenarios.generate import STUDENT
+from argus.scenarios.profiles import STUDENT
 
 TOPICS = ("rain", "iron", "tea", "rope", "salt", "glass", "wool", "clay")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from argus.knowledge.site import Site, read_site, words
+from argus.knowledge.wikitext import Site, read_site, words
 
 HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" xml:lang="{lang}">
   <siteinfo>

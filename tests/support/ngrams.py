@@ -51,7 +51,7 @@ class Ready:
 
 def make_ready(folder: Path) -> Ready:
     """Build everything in a folder."""
-    from argus.generative.index.job import build_ngrams
+    from argus.generative.index.build import build_ngrams
     from argus.generative.settings import NgramBuildConfig
     from argus.generative.vocabulary import open_vocabulary
 

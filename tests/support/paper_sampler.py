@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import FloatArray
-from argus.knowledge.relations import RelationGraph
+from argus.knowledge.base import RelationGraph
 
 
 def neutrals(graph: RelationGraph, t: int) -> npt.NDArray[np.int64]:

@@ -9,8 +9,7 @@ import torch
 
 from argus.errors import InputError
 from argus.training import loop
-from argus.training.loop import BEST, STATE, Fixed, Task, train
-from argus.training.settings import LoopConfig
+from argus.training.loop import BEST, STATE, Fixed, LoopConfig, Task, train
 
 CONFIG = LoopConfig(
     learning_rate=0.05, weight_decay=0.0, batch_size=4, accumulation=2, epochs=4, patience=9

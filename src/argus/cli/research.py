@@ -94,7 +94,7 @@ scenarios = Group(
             then="argus research scenarios preferences --study {out} --answers FILLED",
         ),
         Entry(
-            "preferences", "argus.scenarios.preferences:read_preferences",
+            "preferences", "argus.scenarios.study:read_preferences",
             "Tell what people prefer, and how far they agree.",
             example="argus research scenarios preferences --study study/ --answers filled/",
         ),
@@ -149,7 +149,7 @@ generative = Group(
     "Retrieve by n-grams that a language model writes (SEAL, MINDER).",
     entries=(
         Entry(
-            "build", "argus.generative.index.job:build_ngrams", "Index every n-gram of a corpus.",
+            "build", "argus.generative.index.build:build_ngrams", "Index every n-gram of a corpus.",
             example="argus research generative build --corpus docs.jsonl --tokenizer bpe:500 "
             "--out ngrams/",
             then=_training,

@@ -1,5 +1,5 @@
 from .failures.analyse import analyse_failures as analyse_failures
-from .index.job import build_ngrams as build_ngrams
+from .index.build import build_ngrams as build_ngrams
 from .index.ngram_index import NgramIndex as NgramIndex
 from .search import search_ngrams as search_ngrams
 from .settings import (

@@ -19,6 +19,7 @@ from argus.data.documents import TopicFormat, queries_file, read_topics
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
+from argus.data.tables import read_table
 from argus.data.types import Document, Query, Topic
 from argus.data.writing import one_writer
 from argus.devices import Device
@@ -43,6 +44,7 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import model_hash
 from argus.reports import write_report
+from argus.reports.section import MAX_ROWS, Section, naming, table
 from argus.settings import CORPUS, Ge, Option, Without, Writes
 
 if TYPE_CHECKING:
@@ -316,3 +318,29 @@ def _originals(
     documents = corpus.documents(fields)
     check_corpus(index, documents, None)
     return {d.id: d for d in documents}
+
+
+def section(folder: Path, summary: dict[str, Any]) -> Section:
+    """Build it from generative_search.parquet."""
+    rows = read_table(folder / f"{TABLE}.parquet").slice(0, MAX_ROWS).to_pylist()
+    columns = {
+        "question": "text", "first passage": "text", "score": "share", "found by": "text",
+        "n-grams": "count", "passages": "count",
+    }  # fmt: skip
+    cells = [
+        [
+            f"{row['question']} · {row['query_id']}",
+            naming(row["title"], row["first"]) if row["first"] is not None else "nothing found",
+            row["score"], row["keys"] or "", row["n_keys"], row["hits"],
+        ]
+        for row in rows
+    ]  # fmt: skip
+    questions, shares = summary["questions"], summary["view_shares"]
+    total = questions["total"]
+    views = [[view, share] for view, share in shares.items()]
+    tables = {
+        "generative_questions": table(columns, cells, total=total),
+        "generative_views": table({"scores come from": "text", "share": "share"}, views),
+    }
+    brief = f"{questions['answered']:,} of {total:,} questions answered by {summary['mode']}"
+    return Section({}, tables, brief)

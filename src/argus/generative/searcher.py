@@ -23,8 +23,7 @@ from argus.data.types import FloatArray, Query
 from argus.devices import is_out_of_memory
 from argus.errors import ArgusError, InputError
 from argus.generative.decode.beams import Hypotheses, Search, Timings, beam_search, own_search
-from argus.generative.decode.model import Seq2Seq, Sources
-from argus.generative.decode.rescore import Targets, score_all
+from argus.generative.decode.model import Seq2Seq, Sources, Targets, score_all
 from argus.generative.evidence import Key, aggregate
 from argus.generative.index import NgramIndex
 from argus.generative.results import Answer, Hit, HitKey

@@ -16,7 +16,7 @@ from argus.errors import InputError
 from argus.llm.config import ChatConfig, LocalConfig, ModelOptions
 from argus.python_file import file_hash, file_of
 from argus.settings import Choices, Ge, Gt, Le, Lt, Option, Options, Seed, check_settings
-from argus.training.settings import LoopConfig, WarmupRatio, WeightDecay
+from argus.training.loop import LoopConfig, WarmupRatio, WeightDecay
 
 _PANEL = "Scoring"
 PUBLISHED_UNIGRAMS = 5_000
@@ -414,17 +414,6 @@ class LearningConfig:
 
 _SIZE = "Model from scratch"
 _MULTIPLE = 16
-SCRATCH_LEARNING = LearningConfig(
-    learning_rate=1e-3, batch_size=64, label_smoothing=0.0, epochs=20, patience=10,
-    evaluate_every=200, max_minutes=25.0,
-)  # fmt: skip
-"""Default settings for a model from scratch: measured on two cores."""
-
-
-def learning(model: str, **options: Any) -> LearningConfig:  # the fields of LearningConfig
-    """Return how a model learns: options that are not None, else the defaults for its kind."""
-    defaults = SCRATCH_LEARNING if model == SCRATCH else LearningConfig()
-    return replace(defaults, **{k: v for k, v in options.items() if v is not None})
 
 
 @dataclass(frozen=True, kw_only=True)

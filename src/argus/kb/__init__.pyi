@@ -1,2 +1,2 @@
 from .build import build_kb as build_kb
-from .config import KbConfig as KbConfig
+from .reading import KbConfig as KbConfig

@@ -30,8 +30,7 @@ from argus.indexes.lexical import BATCH, LexicalIndex
 from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
-from argus.kb.config import Dumps, KbConfig, KbSources, Source
-from argus.kb.reading import check_source, read_source
+from argus.kb.reading import Dumps, KbConfig, KbSources, Source, check_source, read_source
 from argus.knowledge.alignment import finish
 from argus.reports.figures import BAND_COLOURS, framed
 from argus.reports.html import KNOWLEDGE, write_report

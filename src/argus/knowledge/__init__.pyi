@@ -13,7 +13,7 @@ from .load import (
     read_knowledge as read_knowledge,
 )
 from .ner import TokenClassifier as TokenClassifier
-from .relations import (
+from .base import (
     RelationGraph as RelationGraph,
     read_relations as read_relations,
 )

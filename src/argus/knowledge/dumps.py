@@ -19,14 +19,17 @@ import pyarrow as pa
 
 from argus.extras import naming_extras
 from argus.knowledge.raw import ITEMS, LINKS, PAGES, STATEMENTS, rows_to_table
-from argus.knowledge.site import ARTICLES, Site, title_of, words
 from argus.knowledge.wikitext import (
+    ARTICLES,
+    Site,
     count_words,
     lead_of,
     link_targets,
     paragraph_of,
+    title_of,
     without_hatnotes,
     without_hidden,
+    words,
 )
 
 

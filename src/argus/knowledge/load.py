@@ -23,9 +23,15 @@ from argus.data.reading import nothing_in
 from argus.data.rows import id_value, pick_field, read_rows, text_value
 from argus.data.types import Document
 from argus.errors import InputError
-from argus.knowledge.base import ArrowEntities, Entity, KnowledgeBase, ids_of
+from argus.knowledge.base import (
+    ArrowEntities,
+    Entity,
+    KnowledgeBase,
+    RelationGraph,
+    ids_of,
+    read_relations,
+)
 from argus.knowledge.names import mention_relations
-from argus.knowledge.relations import RelationGraph, read_relations
 from argus.settings import Option
 
 MENTIONS = "mentions"

@@ -18,8 +18,7 @@ import numpy as np
 from argus.data.texts import stream_safe
 from argus.data.types import Document, Span
 from argus.errors import InputError
-from argus.knowledge.base import Entity
-from argus.knowledge.relations import RelationGraph
+from argus.knowledge.base import Entity, RelationGraph
 
 ALIASES = "aliases"
 ALIAS_SEPARATOR = "|"

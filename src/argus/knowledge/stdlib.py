@@ -30,8 +30,7 @@ from argus.data.documents import write_beir
 from argus.data.types import Document, Qrels, Query
 from argus.data.writing import write_jsonl
 from argus.errors import ArgusError
-from argus.knowledge.base import Entity, KnowledgeBase
-from argus.knowledge.relations import RelationGraph
+from argus.knowledge.base import Entity, KnowledgeBase, RelationGraph
 
 # Modules that open a browser or a window, print, run tests, or are documented under another name
 # (posix as os, posixpath as os.path).

@@ -23,9 +23,9 @@ from argus.data.kb import HYPERLINK, TRIPLES
 from argus.data.reading import check_file, nothing_in, read_lines
 from argus.data.rows import Row, has_field, id_value, pick_field, read_rows, suffix_of, text_value
 from argus.errors import InputError, Location
+from argus.knowledge.base import read_edges
 from argus.knowledge.names import ALIAS_SEPARATOR
 from argus.knowledge.raw import RAW, PartWriter, RawWriter, database, schema_of
-from argus.knowledge.relations import read_edges
 from argus.progress import announce
 
 _IRI = r"<([^\x00-\x20<>\"]*)>"

@@ -101,12 +101,12 @@ SECTIONS: dict[str, Home] = {
     "scenarios": Home("Scenarios", "research scenarios write", "scenarios.profiles"),
     "needs": Home("Needs", "research scenarios needs", "scenarios.needs.audit"),
     "scenarios_qa": Home("Answers", "research scenarios qa", "scenarios.qa.job"),
-    "preferences": Home("People", "research scenarios preferences", "scenarios.preferences"),
+    "preferences": Home("People", "research scenarios preferences", "scenarios.study"),
     "ablation": Home(
         "Scenario ablation", "research scenarios ablate", "scenarios.ablation.findings"
     ),
     "generative_search": Home(
-        "Generative search", "research generative search", "generative.search_section"
+        "Generative search", "research generative search", "generative.search"
     ),
     "generative_failures": Home(
         "Failures", "research generative analyse", "generative.failures.report"

@@ -173,7 +173,6 @@ def exposure(
     return result
 
 
-@one_writer
 @dataclass(frozen=True, repr=False)
 class ExportedProbes(Result):
     """Probes as a BEIR collection in a folder."""
@@ -195,6 +194,7 @@ class ExportedProbes(Result):
         )
 
 
+@one_writer
 def export_probes(
     corpus: o.Corpus,
     *,

@@ -32,7 +32,7 @@ from argus.data.tables import read_table
 from argus.data.types import FloatArray, IntArray
 from argus.encoders.protocol import Rows
 from argus.indexes.exact import product_bound, reach_of, rounding_bound, scoring_of
-from argus.knowledge.relations import RelationGraph
+from argus.knowledge.base import RelationGraph
 
 if TYPE_CHECKING:
     import torch

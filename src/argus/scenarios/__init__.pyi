@@ -20,4 +20,4 @@ from .qa.job import QAConfig as QAConfig
 from .qa.job import compare_answers as compare_answers
 from .study import StudyConfig as StudyConfig
 from .study import make_study as make_study
-from .preferences import PreferenceConfig as PreferenceConfig, read_preferences as read_preferences
+from .study import PreferenceConfig as PreferenceConfig, read_preferences as read_preferences

@@ -54,7 +54,7 @@ from argus.scenarios.needs.ranks import by_document
 from argus.scenarios.profile import Profiled
 from argus.scenarios.profile import needs as needs_of
 from argus.settings import CORPUS, INDEX, OUTPUT, Ge, Gt, Le, Option, Seed, check_settings
-from argus.training.settings import WeightDecay
+from argus.training.loop import WeightDecay
 
 if TYPE_CHECKING:
     import torch

@@ -33,12 +33,11 @@ from argus.llm import weights
 from argus.llm.model import schema_hash
 from argus.scenarios.config import ProfileSettings, Role
 from argus.scenarios.files import ProfileAnswer, given_profiles, profile_fields
-from argus.scenarios.generate import scenario_prompt
 from argus.scenarios.profile import Profiled, ProfileState, ScenarioProfile
+from argus.scenarios.profiles import scenario_prompt
 from argus.settings import Choices, Ge, Gt, Lt, Option, check_settings
 from argus.training import loop
-from argus.training.loop import Fixed, Task, Trained, replacing_folder
-from argus.training.settings import LoopConfig, training_lines
+from argus.training.loop import Fixed, LoopConfig, Task, Trained, replacing_folder, training_lines
 from argus.version import __version__
 
 if TYPE_CHECKING:
@@ -235,21 +234,12 @@ def distill(
             model, examples.train, examples.validation, config.training,
             folder=folder.own(STATE), base=f"{base_hash} {dtype}", device=device,
         )  # fmt: skip
-    state, speed = trained.progress, trained.tokens_per_s
     lengths = [len(e.tokens) for e in (*examples.train, *examples.validation)]
     summary: dict[str, Any] = {
         "base": config.base,
-        "dtype": dtype,
-        "device": device,
         "examples": counts,
         "tokens": {"longest": max(lengths), "bound": longest},
-        "steps": state.step,
-        "stopped": state.stopped,
-        **state.losses(),
-        "seconds": round(state.seconds, 2),
-        "tokens_per_s": None if speed is None else round(speed, 1),
-        "peak_memory_bytes": trained.peak_memory_bytes,
-        "device_memory_bytes": trained.device_memory_bytes,
+        **trained.figures(dtype, device),
     }
     names = ("examples", "dtype", "steps", "stopped", "evaluations", "best")
     note = {  # see weights.read_note

@@ -1,12 +1,16 @@
 """`research scenarios write`: have a language model write a profile of every document (SPIKE §3.2).
 
 Corpus -> profiles.jsonl, one line per document with the needs that it serves. Answers are kept, so
-that a killed run resumes. `argus.scenarios.generate` asks the model. `tune apply scenarios` indexes
-the profiles.
+that a killed run resumes. `tune apply scenarios` indexes the profiles. The teacher's prompt (SPIKE
+Table 8) and the student's (Table 9) are the paper's, with three changes. The answer's fields are
+named, since its third step (an object keyed by needs) is no JSON schema. A document that says
+nothing may be called noise. Scenarios are written in the language of the document, so that they lie
+near its queries.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -22,7 +26,7 @@ from argus.data.types import Document
 from argus.data.writing import one_writer
 from argus.errors import ArgusError
 from argus.jobs import options as o
-from argus.jobs.answers import RecordedModel, require_answers, spent
+from argus.jobs.answers import RecordedModel, require_answers, spent, why_none
 from argus.jobs.result import Result
 from argus.jobs.workspace import (
     NO_ENCODER,
@@ -31,16 +35,63 @@ from argus.jobs.workspace import (
     read_documents,
     require_some,
 )
-from argus.llm import Estimate, Ledger, estimate, open_model
+from argus.llm import Estimate, LanguageModel, Ledger, Prompt, estimate, open_model
+from argus.llm import State as PromptState
 from argus.llm.config import with_models
 from argus.llm.ledger import ledger_to_read
 from argus.reports import write_report
 from argus.reports.section import MAX_ROWS, Section, table
-from argus.scenarios.config import ProfileConfig, ProfileSettings
-from argus.scenarios.files import FILE, ProfileAnswer, read_profiles, write_profiles
-from argus.scenarios.generate import generate, prompts_for
+from argus.scenarios.config import ProfileConfig, ProfileSettings, Role
+from argus.scenarios.files import FILE, ProfileAnswer, from_answer, read_profiles, write_profiles
 from argus.scenarios.profile import Profiled, ProfileState
 from argus.settings import Ge, Options
+
+MAX_TOKENS = 2_048  # Tokens of an answer. Teacher profiles take 200 to 700.
+TEACHER, STUDENT = (
+    Path(__file__).with_name(name).read_text("utf-8").rstrip("\n")
+    for name in ("teacher.txt", "student.txt")
+)
+
+NO_TEXT = "the document has no text"
+
+
+def scenario_prompt(text: str, settings: ProfileSettings) -> Prompt:
+    """Return the prompt for one document, of which at most `max_chars` characters are shown.
+
+    Code, LaTeX and tables go in as they are.
+    """
+    instructions = TEACHER if settings.role is Role.TEACHER else STUDENT
+    shown = f"[Text Content]\n{text[: settings.max_chars]}"
+    return Prompt(shown, system=instructions, max_tokens=MAX_TOKENS)
+
+
+def prompts_for(documents: Sequence[Document], settings: ProfileSettings) -> list[Prompt]:
+    """Return the prompts of `generate`, in order, so that it can be estimated."""
+    return [scenario_prompt(d.content, settings) for d in documents if d.content.strip()]
+
+
+def generate(
+    documents: Sequence[Document], model: LanguageModel, settings: ProfileSettings
+) -> Iterator[Profiled]:
+    """Yield the outcome of every document, in their order.
+
+    A document without text FAILED, as did one whose answer cannot be used. Longer documents than
+    `max_chars` characters are profiled by their beginning. Raises
+    LanguageModelError as the model does. Answers so far are in its ledger.
+    """
+    prompts, name = prompts_for(documents, settings), model.name
+    outcomes = model.complete(prompts, schema=ProfileAnswer)
+    for document in documents:
+        if not document.content.strip():
+            yield Profiled(document.id, ProfileState.FAILED, reason=NO_TEXT)
+            continue
+        outcome = next(outcomes)
+        source = json.dumps({"model": name, "prompt": outcome.prompt.key}, ensure_ascii=False)
+        if outcome.state is not PromptState.OK or outcome.value is None:
+            yield Profiled(document.id, ProfileState.FAILED, None, why_none(outcome), source)
+        else:
+            yield from_answer(document.id, outcome.value, source=source)
+
 
 LEDGER = "answers.sqlite"
 JOB = "scenarios"

@@ -276,7 +276,7 @@ class GoldRequest(EncoderRequest):
         from argus.indexes.job import build_index
         from argus.remedies.config import ReferenceConfig
         from argus.remedies.diagnosis import diagnose
-        from argus.suite.cells import digest
+        from argus.suite.job import digest
 
         first = requests[0]
         for folder in (parse_task_spec(first.judged).place, Path(first.kb)):
@@ -332,7 +332,7 @@ class FailureRequest(Measured):
         config = FailureConfig(tokenizer=tokenizer, strict=tokenizer is not None)
         if not are_published:
             from argus.generative import settings
-            from argus.generative.index.job import build_ngrams
+            from argus.generative.index.build import build_ngrams
             from argus.generative.search import search_ngrams
             from argus.generative.training.job import train_generative
 

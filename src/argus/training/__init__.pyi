@@ -1,1 +1,1 @@
-from .settings import LoopConfig as LoopConfig
+from .loop import LoopConfig as LoopConfig

@@ -2,8 +2,8 @@
 
 import pytest
 
-from argus.generative.decode import rescore
-from argus.generative.decode.rescore import Targets, score_all
+from argus.generative.decode import model as decoding
+from argus.generative.decode.model import Targets, score_all
 from tests.support.generating import log_probability, small_vocabulary, tiny_model
 
 QUESTIONS = ["tower", "which city in France has towers that are tall"]
@@ -13,7 +13,7 @@ QUESTIONS = ["tower", "which city in France has towers that are tall"]
 def test_scores_are_those_of_a_pass_per_ngram(monkeypatch, cells):
     import torch
 
-    monkeypatch.setattr(rescore, "CELLS", cells)
+    monkeypatch.setattr(decoding, "CELLS", cells)
     vocabulary = small_vocabulary()
     model = tiny_model(vocabulary)
     ngrams = [tuple(t) for t in vocabulary.encode(["tower", "tower is", "Paris", "t", "a city in"])]

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from argus.data.types import Document
-from argus.generative.failures.measuring import indexed as measured_of
-from argus.generative.failures.measuring import number_of_id
+from argus.generative.failures.measures import indexed as measured_of
+from argus.generative.failures.measures import number_of_id
 from argus.generative.failures.reading import Case, Passage, Positive
 from argus.generative.index import build_index
 from argus.generative.vocabulary import train_vocabulary

@@ -6,7 +6,7 @@ import pytest
 
 from argus.errors import InputError
 from argus.generative.index import NgramIndex
-from argus.generative.index.job import build_ngrams
+from argus.generative.index.build import build_ngrams
 from argus.generative.settings import NgramBuildConfig
 from tests.support.ngrams import ROWS, SIZE, write
 

@@ -32,7 +32,7 @@ from argus.generative.training.ranking import (
     rank_task,
 )
 from argus.generative.training.tune import tune_generative
-from argus.training.settings import LoopConfig
+from argus.training.loop import LoopConfig
 from tests.support.ngrams import write
 
 ASKED = {

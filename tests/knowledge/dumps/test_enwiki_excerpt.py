@@ -10,7 +10,7 @@ import re
 import pytest
 
 from argus.knowledge.dumps import read_pages
-from argus.knowledge.site import HEAD_BYTES, read_site
+from argus.knowledge.wikitext import HEAD_BYTES, read_site
 
 DUMP = "enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"
 MARKUP = re.compile(

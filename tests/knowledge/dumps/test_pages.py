@@ -2,7 +2,7 @@ import pytest
 
 from argus.knowledge.dumps import Page, is_disambiguation, parse_page, read_pages
 from argus.knowledge.raw import PAGES
-from argus.knowledge.site import Site
+from argus.knowledge.wikitext import Site
 from tests.support.dumps import any_site
 
 ENGLISH = Site("enwiki", "en", any_site().namespaces)

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from argus.errors import InputError
-from argus.knowledge.site import read_site, title_of
+from argus.knowledge.wikitext import read_site, title_of
 
 HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="de">
   <siteinfo>

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.knowledge.dumps import is_disambiguation, parse_page
-from argus.knowledge.site import Site
-from argus.knowledge.wikitext import lead_of, paragraph_of
+from argus.knowledge.wikitext import Site, lead_of, paragraph_of
 from tests.support.dumps import any_site
 
 FOO = "Foo is a bar of things."

@@ -13,8 +13,7 @@ from argus.measures import evaluate
 from argus.scenarios import Component, Profiled, ProfileState
 from argus.scenarios.ablation.findings import AblateConfig
 from argus.scenarios.ablation.job import ablate_scenarios
-from argus.scenarios.expansions import Baseline, Expansion, expanded
-from argus.scenarios.files import scenario_views
+from argus.scenarios.files import Baseline, Expansion, expanded, scenario_views
 from tests.support.scenarios import profiles_of
 from tests.support.tasks import lines
 

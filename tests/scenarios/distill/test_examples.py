@@ -16,7 +16,7 @@ from argus.scenarios.distill import (
     split,
 )
 from argus.scenarios.files import ProfileAnswer, from_answer
-from argus.scenarios.generate import scenario_prompt
+from argus.scenarios.profiles import scenario_prompt
 from tests.support.distilling import DOCUMENTS, PROFILES, TEXTS
 from tests.support.tiny_llama import END, NO_SYSTEM, make_tokenizer
 

@@ -7,8 +7,7 @@ from argus.errors import ArgusError
 from argus.llm import ChatConfig
 from argus.scenarios.config import ProfileConfig
 from argus.scenarios.files import read_profiles
-from argus.scenarios.generate import Role
-from argus.scenarios.profiles import profile_documents
+from argus.scenarios.profiles import Role, profile_documents
 from tests.support.scenarios import DOCUMENTS, NOISE, behaving
 
 

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from argus.errors import ArgusError, InputError
-from argus.scenarios.preferences import read_preferences
-from argus.scenarios.study import StudyConfig, make_study
+from argus.scenarios.study import StudyConfig, make_study, read_preferences
 from tests.support.qa import asking
 from tests.support.study import fill
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from argus.scenarios.preferences import Answer, PreferenceConfig, preference
-from argus.scenarios.study import Criterion, Versus
+from argus.scenarios.study import Answer, Criterion, PreferenceConfig, Versus, preference
 
 CONFIG = PreferenceConfig(resamples=1000)
 LABELS = {"s": "scenarios", "r": "rival", "t": "tie", ".": None}

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from argus.data.types import Query
 from argus.errors import InputError
 from argus.scenarios import study
-from argus.scenarios.preferences import read_answers
-from argus.scenarios.study import PLACE, Criterion, Pair, Shown, Versus, places
+from argus.scenarios.study import PLACE, Criterion, Pair, Shown, Versus, places, read_answers
 
 
 def pair(n, versus=Versus.DOCUMENT, text="a document"):

@@ -1,2 +1,2 @@
-from .constrain import CorpusConstraint as CorpusConstraint
+from .beams import CorpusConstraint as CorpusConstraint
 from .model import Seq2Seq as Seq2Seq

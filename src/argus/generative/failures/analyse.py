@@ -1,7 +1,7 @@
 """`argus research generative analyse`: explain why a generative search fails, by question.
 
 `analyse_failures`: outputs of one or two systems -> figures and modes of failure per question,
-tables per system, and a report. The steps: `outputs` and `reading` (records), `measuring`
+tables per system, and a report. The steps: `reading` (records), `measures`
 (figures), `replay` and `judging` (optional), `diagnosis` and `tables`, `report`. docs/autopsy.md
 defines all.
 """
@@ -43,16 +43,15 @@ from argus.generative.failures.judging import (
     estimate_judging,
     judge_passages,
 )
-from argus.generative.failures.measures import to_table
-from argus.generative.failures.measuring import (
+from argus.generative.failures.measures import (
     Measurements,
     Setup,
     check_measured,
     ids_of_questions,
     measure_output,
+    to_table,
 )
-from argus.generative.failures.outputs import Output, open_outputs
-from argus.generative.failures.reading import Problem
+from argus.generative.failures.reading import Output, Problem, open_outputs
 from argus.generative.failures.tables import lacking
 from argus.generative.folders import index_folder, need_model
 from argus.generative.index import NgramIndex

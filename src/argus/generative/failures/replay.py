@@ -18,9 +18,8 @@ from argus.data.types import FloatArray
 from argus.errors import InputError
 from argus.generative.evidence import Key, aggregate, key_weights, merged
 from argus.generative.failures.diagnosis import FAILED, UNKNOWN, outcome
-from argus.generative.failures.measures import SWITCHED_OFF
-from argus.generative.failures.measuring import Measurements
-from argus.generative.failures.outputs import Output
+from argus.generative.failures.measures import SWITCHED_OFF, Measurements
+from argus.generative.failures.reading import Output
 from argus.generative.index import NgramIndex
 from argus.generative.search import identity, open_searcher
 from argus.generative.searcher import GenerativeSearcher, KeyView

@@ -40,8 +40,7 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import base_hash
 from argus.settings import Option, Without
-from argus.training.loop import Trained, train
-from argus.training.settings import training_lines
+from argus.training.loop import Trained, train, training_lines
 from argus.version import __version__
 
 SECTION = "generative_train"
@@ -63,23 +62,6 @@ class LearntModel(Result):
         return read_table(self.folder / f"{LOSSES}.parquet")
 
 
-def training_figures(trained: Trained, network: Any, dtype: str, device: str) -> dict[str, Any]:
-    """Return the part of the summary that every training has (see `training_lines`)."""
-    state, rate = trained.progress, trained.tokens_per_s
-    return {
-        "weights": sum(p.numel() for p in network.parameters()),
-        "dtype": dtype,
-        "device": device,
-        "steps": state.step,
-        "stopped": state.stopped,
-        **state.losses(),
-        "seconds": round(state.seconds, 2),
-        "tokens_per_s": None if rate is None else round(rate, 1),
-        "peak_memory_bytes": trained.peak_memory_bytes,
-        "device_memory_bytes": trained.device_memory_bytes,
-    }
-
-
 def write_model(
     folder: ArtifactFolder, network: Any, vocabulary: Vocabulary, note: Mapping[str, Any],
     trained: Trained,
@@ -94,7 +76,7 @@ def write_model(
 class GenerativeTrainResult(LearntModel):
     """A trained model.
 
-    Keys of the summary, beside those of `argus.training.settings.training_lines`:
+    Keys of the summary, beside those of `argus.training.loop.training_lines`:
 
     model: the model that it began with. weights: their number.
     examples: examples by use, and by source and view.
@@ -197,13 +179,13 @@ def train_generative(
             folder=folder.own(STATE), device=on,
             key=content_hash(begun, fingerprint(examples), *options).hex(),
         )  # fmt: skip
-    state = trained.progress
     summary: dict[str, Any] = {
         "model": config.model,
         "examples": examples.counts,
         "views": examples.views,
-        **training_figures(trained, network, learning.dtype, on),
-        "out_of_time": state.out_of_time,
+        "weights": sum(p.numel() for p in network.parameters()),
+        **trained.figures(learning.dtype, on),
+        "out_of_time": trained.progress.out_of_time,
     }
     scratch: dict[str, str | float] = {"name": SCRATCH, **asdict(config.size)}
     note = {

@@ -23,14 +23,13 @@ from argus.generative.index import NgramIndex, check_corpus
 from argus.generative.search import open_searcher, with_scoring
 from argus.generative.settings import GenerativeTuneConfig
 from argus.generative.training.examples import read_inputs
-from argus.generative.training.job import LearntModel, training_figures, write_model
+from argus.generative.training.job import LearntModel, write_model
 from argus.generative.training.ranking import RankList, rank_lists, rank_questions, rank_task
 from argus.jobs import options as o
 from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import base_hash
 from argus.settings import Option, Without
-from argus.training.loop import train
-from argus.training.settings import training_lines
+from argus.training.loop import train, training_lines
 
 SECTION = "generative_tune"
 STATE = "tuning"
@@ -40,7 +39,7 @@ STATE = "tuning"
 class GenerativeTuneResult(LearntModel):
     """A model that learnt to rank.
 
-    Keys of the summary, beside those of `argus.training.settings.training_lines`:
+    Keys of the summary, beside those of `argus.training.loop.training_lines`:
 
     model: the model that it was before. weights: their number. mode: of the search.
     lists: judged questions: train, validation, out_of_list (no right passage in their list),
@@ -143,7 +142,8 @@ def tune_generative(
         "lists": taught.counts,
         "before": _places(taught.before),
         "after": _places(after),
-        **training_figures(trained, model.network, "float32", model.device),
+        "weights": sum(p.numel() for p in model.network.parameters()),
+        **trained.figures("float32", model.device),
     }
     origin: dict[str, str | float] = {"name": str(base), "weights": weights}
     if is_from_scratch(base):  # it stays one: its single tokens are as noisy as ever

@@ -26,7 +26,7 @@ from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
 from argus.reports.section import Section, table
 from argus.scenarios.ablation.grid import best_cell, split, usual_cell
 from argus.scenarios.config import Cell, GridConfig
-from argus.scenarios.expansions import Baseline
+from argus.scenarios.files import Baseline
 from argus.scenarios.profile import Component
 from argus.scenarios.tables import headings, schema
 from argus.settings import Ge, Lt, Option, Seed, check_settings

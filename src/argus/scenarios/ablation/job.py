@@ -57,13 +57,13 @@ from argus.scenarios.ablation.grid import (
     usual_cell,
 )
 from argus.scenarios.config import Cell
-from argus.scenarios.expansions import (
+from argus.scenarios.files import (
     Baseline,
     Expansion,
     expanded,
+    given_profiles,
     read_expansions,
 )
-from argus.scenarios.files import given_profiles
 from argus.scenarios.profile import Component, Profiled, ProfileState, needs
 from argus.settings import Without
 

@@ -1,7 +1,7 @@
 """Order documents by how hard they are to find for the questions they should answer (their needs).
 
 For `argus research scenarios needs`. The profile of a document, written by a language model, lists
-its needs. `measure_risk`: ranks of a document for its needs, from `needs.asking` -> rows of
+its needs. `measure_risk`: ranks of a document for its needs, from `needs.audit` -> rows of
 need_risk, worst geometric mean first, and with judged questions the AUC for real misses.
 `document_rows` says of each document whether it was measured, and why not.
 """

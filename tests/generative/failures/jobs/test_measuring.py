@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from argus.generative.failures.measuring import BLOCK, Setup, measure_output
-from argus.generative.failures.outputs import Output
-from argus.generative.failures.reading import Problem
+from argus.generative.failures.measures import BLOCK, Setup, measure_output
+from argus.generative.failures.reading import Output, Problem
 from tests.support.failures import two_of_three, write_output
 
 
