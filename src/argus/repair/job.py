@@ -217,8 +217,8 @@ def repair_index(
             )  # fmt: skip
         with record.timed("adding what is kept"):
             summary["remedies"] = trials.apply_steps(opened.path, steps)
-    summary["seconds"] = round(time.perf_counter() - start, 1)
-    summary |= {"in_index": there, "only_try": config.only_try, "price": price}
+    summary |= {"in_index": there, "only_try": config.only_try, "price": price,
+                "seconds": round(time.perf_counter() - start, 1)}  # fmt: skip
     manifest = record.manifest({"questions": summary["questions"]})
     rows = read_table(folder / f"{TABLE}.parquet") if summary["arms"] else None
     homes = [ArtifactFolder(opened.path / REMEDIES / remedy) for remedy in summary["remedies"]]

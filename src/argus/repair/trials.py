@@ -27,8 +27,7 @@ from argus.encoders.store import EMBEDDINGS, sharing
 from argus.errors import ArgusError, InputError
 from argus.evaluation.judged import ParentFold
 from argus.extras import naming_extras
-from argus.indexes.blend import DENSE as DENSE_ONLY
-from argus.indexes.blend import Blend
+from argus.indexes.blend import DENSE, Blend
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.job import OWN_NAMES
 from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever
@@ -281,7 +280,7 @@ def parts_and_fusions(
 
     encoding: milliseconds in which the encoder makes the vectors of single questions.
     """
-    dense = IndexRetriever(index, encoder, ORIGINAL, DENSE_ONLY)
+    dense = IndexRetriever(index, encoder, ORIGINAL, DENSE)
     lexical, queries = dense.lexical(), judged.queries
     ids = [query.id for query in queries]
     vectors = dense.nearest(judged.vectors, FUSED_DEPTH).run(ids)

@@ -26,7 +26,7 @@ STARTABLE = (
     "demo", "research audit", "check", "research diagnose", "traffic audit", "traffic judge",
     "traffic preview", "research export", "evaluate", "gate", "report", "explain", "tune try",
     "index build", "index add", "index delete", "index compact", "tune apply blend",
-    "tune apply arm",
+    "tune apply arm", "tune judge",
     "tune apply expand", "tune apply synthesize", "tune apply scenarios", "tune apply adapt",
     "tune undo", "tune list", "tune apply write", "authority lint", "research authority score",
     "research authority generate", "research authority gap", "research authority harm",
