@@ -302,9 +302,8 @@ def _try(
 
     found, rows = trials.try_all(index.path, materials, questions, config, mine, try_retriever)
     folder.write_table(TABLE, rows)
-    about = {"judged_by": questions.kind, "questions": len(questions.queries)}
-    about["questions_failed"] = failed
-    return summary | about | found
+    about = {"questions": len(questions.queries), "questions_failed": failed}
+    return summary | {"judged_by": questions.kind} | about | found
 
 
 def _ask(

@@ -452,4 +452,4 @@ def _go_on(results: Results, counts: Mapping[str, VerdictCount]) -> Iterator[Ver
         most = ["--max-unreachable-share", f"{1 - BOUNDS['reach'].good:g}"]
         yield VerdictAction(
             "Hold the store to it: check it again after each load, then",
-            command("gate", results.out, *most), "exit code 1 where it loses more records")  # fmt: skip
+            command("gate", results.out, *most), "exit code 1 if it loses more")  # fmt: skip
