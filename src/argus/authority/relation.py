@@ -13,8 +13,10 @@ import copy
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
+from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
@@ -24,6 +26,7 @@ from argus.authority.times import FOREVER, Moment, parse_moment
 from argus.data.documents import listed
 from argus.errors import InputError
 
+FEW_EDGES = 10_000
 Time = Moment | str | date | None  # a time, or a value that is read as one
 
 
@@ -405,6 +408,12 @@ def find_cyclic(
     No pair is made: a suffix of a sorted bucket is one node, which leads to its first record and to
     the next suffix. ids: all records of buckets and edges. edges: by superseded id.
     """
+    if not buckets and len(edges) < FEW_EDGES:  # a search of few records loads no SciPy for this
+        with suppress(CycleError):
+            TopologicalSorter(
+                {id_: [edge.superseder for edge in several] for id_, several in edges.items()}
+            ).prepare()
+            return []
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
