@@ -2,8 +2,9 @@
 
 `check`: documents, a vector database, records with rules -> one folder with one verdict. Each part
 runs where its inputs are given: `exposure` searches with each document's own title and sentences,
-`reach` searches a database with its records' own vectors, and `audit_authority` searches with every
-superseded document for the one that controls it now.
+`reach` searches a database with its records' own vectors, `find_drift` compares documents with
+their sources, and `audit_authority` searches with every superseded document for the one that
+controls it now.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from argus.authority.config import AuthoritySource
 from argus.corpora import Corpus as AnyCorpus
 from argus.corpora import StoreCorpus, named, named_once
 from argus.data.fields import FieldNames
+from argus.drift.config import DriftConfig
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
 from argus.errors import ArgusError, InputError
 from argus.jobs import options as o
@@ -83,6 +85,8 @@ def check(
     exposing: ExposureConfig | None = None,
     reaching: Annotated[ReachConfig | None, Without(*SHARED, "batch")] = None,
     asking: AskingConfig | None = None,
+    sources: Annotated[AnyCorpus | None, Option(panel="Sources", is_name=True)] = None,
+    drifting: Annotated[DriftConfig | None, Without("k")] = None,
     run: Annotated[Path | None, Option(panel=RETRIEVER)] = None,
     engine: o.Engine = None,
     cache: o.Store = None,
@@ -109,6 +113,7 @@ def check(
         corpus: BEIR folder, a JSONL, CSV, TSV or Parquet file, or a store (KIND:PLACE/COLLECTION).
         store: Store that serves them: it is asked for its own records (KIND:PLACE/COLLECTION).
         queries: Real queries to add to the sample (JSONL, CSV, TSV, Parquet).
+        sources: What the documents were made of, to tell which are stale: a folder, or a file.
         run: What it answered elsewhere to exported probes (argus research export): TREC or JSON.
     """
     corpus = named_once(source, corpus)
@@ -155,6 +160,15 @@ def check(
             matching=conditions(asking.where) or None, encoder=encoder if asked else None,
             fresh=is_first(),
         )  # fmt: skip
+    if sources is not None:
+        from argus.drift.job import find_drift
+
+        parts["drift"] = find_drift(
+            _indexed(source, store, asking), sources, out=out, queries=queries, fields=fields,
+            config=replace(drifting or DriftConfig(), k=exposing.k), retriever=retriever,
+            encoder=encoder if is_named or "exposure" in parts else None, cache=cache,
+            asking=asking, fresh=is_first(),
+        )  # fmt: skip
     if authority is not None:
         from argus.authority.audit import audit_authority
 
@@ -172,3 +186,15 @@ def check(
     *_, last = parts.values()
     folder, report = Path(out), getattr(last, "report")  # noqa: B009
     return CheckResult(folder, report, parts, notes)
+
+
+def _indexed(source: Any, store: str | None, asking: AskingConfig) -> AnyCorpus:
+    """Return what was made of sources: the documents, else the records of the store."""
+    if source is None and store is None:
+        raise InputError(
+            "sources, and nothing that was made of them",
+            expected="what is indexed: its documents, or a store",
+            fix="Name it: argus check chunks.jsonl --sources docs/",
+            where="--sources",
+        )
+    return source if store is None or source is not None else StoreCorpus(store, asking.opening)

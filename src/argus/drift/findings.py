@@ -167,6 +167,8 @@ def _of_sources(
     sources: Sources, kinds: Sequence[Drift | None], named: IntArray, found: Alignment
 ) -> Iterator[Finding]:
     """Yield sources of which nothing, or only the first part, is in chunks."""
+    for id_, why in sources.unread.items():
+        yield finding(Drift.UNKNOWN, why, source=id_)
     used = {*named.tolist(), *found.source.tolist()}
     lost = np.zeros(len(found.size), np.int64)  # words that stood there, of stale chunks
     np.add.at(lost, np.maximum(found.source, 0), np.where(found.source >= 0, found.changed, 0))

@@ -20,7 +20,7 @@ import numpy as np
 from argus.corpora import Corpus, StoreCorpus, named
 from argus.corpora.files import READERS, FileFolder, document_id, visible_files
 from argus.corpora.opening import Origin, open_corpus
-from argus.corpora.stored import BATCH, StoredCorpus, find_text, record_document
+from argus.corpora.stored import BATCH, find_text, record_document
 from argus.data.documents import CORPUS_STEMS, find_file
 from argus.data.fields import FieldNames, FieldPath, payload_values
 from argus.data.folders import kb_file
@@ -162,8 +162,7 @@ def read_chunks(corpus: Corpus, fields: FieldNames) -> Chunks:
     if not found:
         got, fix = "no record in it", "Check the collection's name."
         raise InputError(got, expected="at least one", fix=fix, where=str(place))
-    origin = StoredCorpus(place)
-    return Chunks([*found.values()], origin, said, repeated, np.stack(vectors))
+    return Chunks([*found.values()], None, said, repeated, np.stack(vectors))
 
 
 class _Paths:
@@ -244,13 +243,13 @@ def names_of(
 
 def _texts(chunk: Document) -> dict[str, str]:
     """Return the short texts of a chunk's payload by field, and its id without a number behind."""
-    found = {"id": _NUMBERED.sub("", chunk.id)}
+    found = {}
     for name in field_names(chunk.metadata):
         with suppress(ValueError):  # a name that is no path
             value = FieldPath.parse(name).look(chunk.metadata)
             if isinstance(value, str) and 0 < len(value) < 500:
                 found[name] = value
-    return found
+    return {**found, "id": _NUMBERED.sub("", chunk.id)}
 
 
 def hashes_of(
