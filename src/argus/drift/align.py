@@ -27,6 +27,8 @@ WIDTH = 5
 LIKE, WHOLE = 0.25, 0.9
 # Below CLEAR a chunk that names no source is of none where others have more than COPIED of that.
 CLEAR, COPIED = 0.5, 0.8
+# Share of a source in chunks, none of them whole, below which they are of one that is like it.
+SPARSE = 0.15
 # Sources that a shingle votes for at most: more share a licence, or a header.
 VOTES = 32
 # Chunks whose shingles are looked up at once.
@@ -154,7 +156,8 @@ def align(
 ) -> Alignment:  # fmt: skip
     """Align chunks with sources. named: row of the source that a chunk names, (n_chunks,), or -1.
 
-    titles: words that may stand before a chunk: its title, its headings. names: of the sources.
+    Below -1 it names one that is not there. titles: of chunks; they may stand before the text.
+    names: of sources.
     """
     numbers, n = _Numbers(), len(chunks)
     texts, pieces = Texts.of(sources, numbers), Texts.of(chunks, numbers)
@@ -163,7 +166,10 @@ def align(
     named = np.full(n, -1) if named is None else named
     best, second, best_share, named_share = _vote(texts, pieces, named)
     is_named = (named >= 0) & ((named_share >= LIKE) | (best_share < WHOLE))
-    source = np.where(is_named, named, np.where(best_share >= LIKE, best, -1))
+    least = np.where(named < -1, WHOLE, LIKE)
+    source = np.where(is_named, named, np.where(best_share >= least, best, -1))
+    most = np.zeros(len(texts) + 1)  # the last is of chunks of none
+    np.maximum.at(most, source, np.where(is_named, 1.0, best_share))
     placing = _Placing(texts, pieces, list(numbers), heads, called)
     of_source: dict[int, list[int]] = defaultdict(list)
     for chunk in range(n):
@@ -178,11 +184,13 @@ def align(
             changed[chunk] = 0
     copied = np.array(placing.copied, np.int64)
     source[copied[changed[copied] > 0]] = -1
+    is_like = (most[:-1] < WHOLE) & (placing.covered < SPARSE * np.diff(texts.starts))
+    source[~is_named & np.append(is_like, False)[source]] = -1
     keys = [pieces[row].tobytes() for row in range(n)]
     return Alignment(
         source, best, np.where(is_named, named_share, best_share), best_share, changed,
         placing.begin, placing.end, np.diff(pieces.starts), keys, placing.covered,
-        placing.tail, np.diff(texts.starts), _elsewhere(texts, pieces, {*of_source}),
+        placing.tail, np.diff(texts.starts), _elsewhere(texts, pieces, {*source.tolist()}),
         _inside(texts, pieces, np.where(named >= 0, named, source)),
     )  # fmt: skip
 

@@ -154,7 +154,9 @@ def find_drift(
             names=[one.id for one in made.documents], named=rows,
         )  # fmt: skip
         findings = find(index, made, values, rows, same, found)
-    drifted = [one for one in findings if one["kind"] in ASKED][: config.ask_at_most]
+    of_chunks = (one for one in findings if one["kind"] in ASKED)
+    drifted = sorted(of_chunks, key=lambda one: [*Drift].index(Drift(one["kind"])))
+    drifted = drifted[: config.ask_at_most]
     probes = _probes(drifted, index.documents)
     asked_by, run = "", Run()
     with record.timed("asking"):
