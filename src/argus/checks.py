@@ -1,4 +1,4 @@
-"""`argus check`: find documents that searches never bring back, or bring back although superseded.
+"""`argus check`: find documents that searches never bring back, or bring back although outdated.
 
 `check`: documents, a vector database, records with rules -> one folder with one verdict. Each part
 runs where its inputs are given: `exposure` searches with each document's own title and sentences,
@@ -85,7 +85,7 @@ def check(
     exposing: ExposureConfig | None = None,
     reaching: Annotated[ReachConfig | None, Without(*SHARED, "batch")] = None,
     asking: AskingConfig | None = None,
-    sources: Annotated[AnyCorpus | None, Option(panel="Sources", is_name=True)] = None,
+    sources: Annotated[AnyCorpus | None, Option(is_name=True)] = None,
     drifting: Annotated[DriftConfig | None, Without("k")] = None,
     run: Annotated[Path | None, Option(panel=RETRIEVER)] = None,
     engine: o.Engine = None,
@@ -98,9 +98,10 @@ def check(
 
     Documents are asked for by their title and by sentences taken out of them, a store for its own
     records by their own vectors, and superseded documents (--records with --rules or --edges) for
-    what controls now. Each part runs where its inputs are there. No label and no language model is
-    needed. It measures reachability; which real questions fail it does not tell. A run that was
-    stopped goes on where it was.
+    what controls now. With --sources, what is indexed is compared with what it was made of. Each
+    part runs where its inputs are there. No label and no language model is needed. It measures
+    reachability; which real questions fail it does not tell. A run that was stopped goes on where
+    it was.
 
     encoder: default all-MiniLM-L6-v2. Without one, a retriever or a run, documents of a store are
     asked for where that model made its vectors, 150 of them unless `exposing` says how many. Else a

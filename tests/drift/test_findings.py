@@ -10,7 +10,7 @@ import pytest
 from argus.data.types import Document
 from argus.drift.align import align
 from argus.drift.findings import find
-from argus.drift.sources import Chunks, Sources, hashes_of, names_of
+from argus.drift.sources import ABSENT, NO_NAME, Chunks, Sources, hashes_of, names_of
 from tests.support.drifted import drifted
 
 TEXT = " ".join(f"word{i}" for i in range(120))
@@ -24,7 +24,7 @@ def kinds(chunks, sources):
     _, same = hashes_of(chunks, made, named, None)
     found = align(
         [d.text for d in documents], [c.text for c in chunks], named=named,
-        titles=[c.title for c in chunks], names=[d.id for d in documents],
+        titles=[c.title for c in chunks],
     )  # fmt: skip
     rows = find(index, made, values, named, same, found)
     return {row["id"] or row["source"]: row["kind"] for row in rows}
@@ -92,3 +92,16 @@ def test_a_hash_that_is_its_sources_still_counts_before_words():
     other = {"source": "two.md", "sha256": "0" * 64}
     chunks = [Document("a", "read in another way", "", of), Document("b", "", "", other)]
     assert kinds(chunks, {"one.md": TEXT, "two.md": TEXT[::-1]}) == {"b": "stale"}
+
+
+@pytest.mark.parametrize(
+    ("value", "row"),
+    [("guide/install.md", 0), ("/srv/docs/api/install.md", 1), ("C:\\docs\\guide\\install.md", 0),
+     ("file:///srv/a/b.txt#3", 2), ("https://site.org/docs/faq", 3), ("./a/b.txt", 2),
+     ("install.md", NO_NAME), ("other/b.txt", ABSENT), ("", NO_NAME)],
+)  # fmt: skip
+def test_a_path_names_a_source_by_its_end(value, row):
+    ids = ("guide/install.md", "api/install.md", "a/b.txt", "faq.html")
+    sources = Sources([Document(id_, "") for id_ in ids])
+    chunks = [Document("x", "", "", {"from": value}), Document("y", "", "", {"from": "faq.html"})]
+    assert names_of(chunks, sources, "from")[2].tolist() == [row, 3]

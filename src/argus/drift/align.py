@@ -37,8 +37,6 @@ TOGETHER = 10_000
 USUAL = 0.3
 # Words from the edge of a source within which a chunk of two sources goes over to the next.
 EDGE = 12
-# Share of the words before a chunk that are of its title, and of those of the title, in a header.
-TITLED = 0.6
 # Words in no chunk that one that is in some outweighs, in the end of a source that none is of.
 COVERED = 3
 # Chunks of a source that begin alike, from which those words are a header, and its most words.
@@ -138,31 +136,28 @@ class Alignment:
 
 
 class _Edge(NamedTuple):
-    """Words of a chunk before, or behind, all that stands in its source."""
+    """Words of a chunk before (side 0), or behind (1), all that stands in its source.
+
+    is_gap: the words beside that place in the source stand in no chunk.
+    """
 
     chunk: int
-    source: int
-    side: int  # 0: before, 1: behind
+    side: int
     words: int
-    first: bytes  # the outermost of them, which headers have in common
-    at: int  # place of the next word in the source
-    is_gap: bool  # the words beside that place stand in no chunk
-    is_header: bool
+    is_gap: bool
 
 
 def align(
     sources: Sequence[str], chunks: Sequence[str], *, titles: Sequence[str] | None = None,
-    names: Sequence[str] | None = None, named: IntArray | None = None,
+    named: IntArray | None = None,
 ) -> Alignment:  # fmt: skip
     """Align chunks with sources. named: row of the source that a chunk names, (n_chunks,), or -1.
 
     Below -1 it names one that is not there. titles: of chunks; they may stand before the text.
-    names: of sources.
     """
     numbers, n = _Numbers(), len(chunks)
     texts, pieces = Texts.of(sources, numbers), Texts.of(chunks, numbers)
     heads = Texts.of(titles or [""] * n, numbers)
-    called = [*map(set, map(words_of, names or [""] * len(sources)))]
     named = np.full(n, -1) if named is None else named
     best, second, best_share, named_share = _vote(texts, pieces, named)
     is_named = (named >= 0) & ((named_share >= LIKE) | (best_share < WHOLE))
@@ -170,7 +165,7 @@ def align(
     source = np.where(is_named, named, np.where(best_share >= least, best, -1))
     most = np.zeros(len(texts) + 1)  # the last is of chunks of none
     np.maximum.at(most, source, np.where(is_named, 1.0, best_share))
-    placing = _Placing(texts, pieces, list(numbers), heads, called)
+    placing = _Placing(texts, pieces, heads, list(numbers))
     of_source: dict[int, list[int]] = defaultdict(list)
     for chunk in range(n):
         for row in {int(source[chunk]), int(second[chunk])} - {-1}:
@@ -275,12 +270,8 @@ def _run(is_met: Flags) -> int:
 class _Placing:
     """Where chunks stand in their sources, source by source."""
 
-    def __init__(
-        self, texts: Texts, pieces: Texts, words: list[str], titles: Texts,
-        called: list[set[str]],
-    ) -> None:  # fmt: skip
-        self.texts, self.pieces, self.words = texts, pieces, words
-        self.titles, self.called = titles, called
+    def __init__(self, texts: Texts, pieces: Texts, titles: Texts, words: list[str]) -> None:
+        self.texts, self.pieces, self.titles, self.words = texts, pieces, titles, words
         n, m = len(pieces), len(texts)
         self.changed, self.begin, self.end = (np.zeros(n, np.int64) for _ in range(3))
         self.covered, self.tail = np.zeros(m, np.int64), np.diff(texts.starts)
@@ -325,14 +316,14 @@ class _Placing:
                 for i in (a, b)
             )
             end += WIDTH
-            behind = len(self.pieces[chunk]) - head - b - WIDTH
             if source[chunk] != row:
                 continue
             self.begin[chunk], self.end[chunk] = begin, end
             self.changed[chunk] = b - a + 1 - len(hits)
-            for side, words, place in ((0, a, begin), (1, behind, end)):
-                if words:
-                    self.edges.append(self._edge(chunk, row, side, head, words, place, covered))
+            piece = self.pieces[chunk][head:]
+            for side, outer, place in ((0, piece[:a], begin), (1, piece[b + WIDTH :], end)):
+                if len(outer):
+                    self._note_edge(chunk, row, side, outer, place, covered)
 
     def _heads(self, chunks: list[int]) -> list[int]:
         """Return how many words of each chunk are its title, or what three of them begin with."""
@@ -348,24 +339,19 @@ class _Placing:
             heads.append(max(0, min(next(many, own), len(piece) - WIDTH)))
         return heads
 
-    def _edge(
-        self, chunk: int, row: int, side: int, head: int, words: int, at: int, covered: Flags
-    ) -> _Edge:
-        piece, text = self.pieces[chunk][head:], self.texts[row]
-        outer = piece[:words] if side == 0 else piece[::-1][:words]
-        beside = at - 1 if side == 0 else at
+    def _note_edge(
+        self, chunk: int, row: int, side: int, outer: npt.NDArray[np.int32], at: int, covered: Flags
+    ) -> None:
+        """Note words outside of what stands at a place of the source, but for half a word."""
+        text, beside = self.texts[row], at - 1 + side
         is_inside = 0 <= beside < len(text)
-        said = [self.words[number] for number in outer]
-        titles = {self.words[number] for number in self.titles[chunk]}, self.called[row]
-        titled = sum(word in titles[0] | titles[1] for word in said)
-        is_titled = any(len(title & {*said}) >= TITLED * len(title) > 0 for title in titles)
-        is_header = side == 0 and is_titled and titled >= TITLED * words
-        if words == 1 and is_inside and not is_header:  # half a word, cut by a splitter
-            there = self.words[text[beside]]
-            is_header = there.endswith(said[0]) if side == 0 else there.startswith(said[0])
-        is_header = is_header or (words < WIDTH and not is_inside)
-        is_gap = is_inside and not covered[beside]
-        return _Edge(chunk, row, side, words, outer[:3].tobytes(), at, is_gap, is_header)
+        if not is_inside and len(outer) < WIDTH:
+            return
+        if len(outer) == 1 and is_inside:  # half a word, cut by a splitter
+            said, there = self.words[outer[0]], self.words[text[beside]]
+            if there.startswith(said) if side else there.endswith(said):
+                return
+        self.edges.append(_Edge(chunk, side, len(outer), is_inside and not covered[beside]))
 
     def goes_over(self, chunk: int, one: int, other: int) -> bool:
         """Return whether a chunk is the end of one of two sources, and then the other's start."""
@@ -373,26 +359,17 @@ class _Placing:
         own = {row: self.texts.shingles(row, row + 1)[0] for row in (one, other)}
         for first, then in ((one, other), (other, one)):
             reach = _run(np.isin(asked, own[first])) + _run(np.isin(asked, own[then])[::-1])
-            ends = (
-                np.isin(own[first][-EDGE:], asked).any() and np.isin(own[then][:EDGE], asked).any()
-            )
-            if ends and reach >= size - EDGE:
+            ends = own[first][-EDGE:], own[then][:EDGE]
+            if reach >= size - EDGE and all(np.isin(end, asked).any() for end in ends):
                 return True
         return False
 
     def changed_edges(self) -> IntArray:
         """Return how many words at both ends of each chunk were changed, headers left out."""
         changed = np.zeros(len(self.pieces), np.int64)
-        shared: dict[tuple[int, int, bytes], set[int]] = defaultdict(set)
+        loose = Counter(edge.side for edge in self.edges if not edge.is_gap)
+        usual = USUAL * (self.end > 0).sum()
         for edge in self.edges:
-            shared[edge.source, edge.side, edge.first].add(edge.at)
-        open_ = [
-            edge for edge in self.edges
-            if not edge.is_header and len(shared[edge.source, edge.side, edge.first]) < SHARED
-        ]  # fmt: skip
-        loose = Counter(edge.side for edge in open_ if not edge.is_gap)
-        n = int((self.end > 0).sum())
-        for edge in open_:
-            if edge.is_gap or loose[edge.side] < USUAL * n:
+            if edge.is_gap or loose[edge.side] < usual:
                 changed[edge.chunk] += edge.words
         return changed

@@ -151,7 +151,7 @@ def find_drift(
         found = align(
             [one.text for one in made.documents], [one.text for one in index.documents],
             titles=[one.title for one in index.documents],
-            names=[one.id for one in made.documents], named=rows,
+            named=rows,
         )  # fmt: skip
         findings = find(index, made, values, rows, same, found)
     of_chunks = (one for one in findings if one["kind"] in ASKED)

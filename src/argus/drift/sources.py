@@ -169,46 +169,37 @@ class _Paths:
     """Sources by the ends of their paths."""
 
     def __init__(self, sources: Sources) -> None:
-        self.sources = sources
+        self.place = sources.place
         self.rows = {document.id: row for row, document in enumerate(sources.documents)}
         self.rows |= dict.fromkeys(sources.unread, UNREAD)
-        self.ends: dict[str, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
+        self.ends: dict[str, list[tuple[str, int]]] = defaultdict(list)
         for id_, row in self.rows.items():
-            parts = PurePosixPath(id_).parts
-            for end in {parts[-1], PurePosixPath(id_).stem}:
-                self.ends[end].append((parts, row))
-        self.known: dict[str, int] = {}
+            for path in {id_, str(PurePosixPath(id_).with_suffix("")) if id_.strip("./") else id_}:
+                self.ends[path.rpartition("/")[2]].append((f"/{path}", row))
+        self.known: dict[str, int] = {"": NO_NAME}
 
     def find(self, value: str) -> int:
-        """Return the row of the source that a value names. ABSENT: of none that is there.
+        """Return the row of the source that a value names by its end, or that ends with it.
 
-        NO_NAME: it may be one of several.
+        ABSENT: of none that is there. NO_NAME: it may be one of several.
         """
         if value not in self.known:
-            self.known[value] = self._find(value)
+            self.known[value] = self.rows[value] if value in self.rows else self._find(value)
         return self.known[value]
 
     def _find(self, value: str) -> int:
-        if value in self.rows:
-            return self.rows[value]
-        plain = re.sub(r"^\w+://|[?#].*$", "", value.replace("\\", "/"))
-        parts = tuple(part for part in PurePosixPath(plain).parts if part not in ("/", ".", ".."))
-        if not parts:
-            return NO_NAME
-        scored = []
-        for ends, row in self.ends.get(parts[-1], ()):
-            n, same = min(len(parts), len(ends)), 1
-            while same < n and parts[-same - 1] == ends[-same - 1]:
-                same += 1
-            if same == n:
-                scored.append((same, row))
-        best = [row for same, row in scored if same == max(scored)[0]]
-        if len(best) == 1:
-            return best[0]
-        place = self.sources.place
-        if not best and place is not None and (place / plain).is_file():
+        bare = re.sub(r"^\w+://|[?#].*$", "", value.replace("\\", "/"))
+        plain = f"/{bare.strip('./')}"
+        same = [
+            (min(len(plain), len(path)), row) for path, row in self.ends[plain.rpartition("/")[2]]
+            if plain.endswith(path) or path.endswith(plain)
+        ]  # fmt: skip
+        rows = {row for n, row in same if n == max(same)[0]}
+        if len(rows) == 1:
+            return rows.pop()
+        if not rows and self.place is not None and (self.place / plain[1:]).is_file():
             return UNREAD
-        return NO_NAME if best else ABSENT
+        return NO_NAME if rows else ABSENT
 
 
 def names_of(
@@ -237,8 +228,7 @@ def names_of(
     else:
         held = payload_values(chunks, field_name, "--path-field")
         values = [str(of[0]) if of else "" for of in held]
-    rows = [paths.find(value) if value else NO_NAME for value in values]
-    return field_name, values, np.array(rows, np.int64)
+    return field_name, values, np.array([*map(paths.find, values)], np.int64)
 
 
 def _texts(chunk: Document) -> dict[str, str]:
