@@ -27,6 +27,7 @@ from argus.reachability.config import ReachConfig
 from argus.retrievability.config import ExposureConfig
 from argus.retrievers.config import PANEL as RETRIEVER
 from argus.retrievers.config import AskingConfig, NamedRetriever
+from argus.retrievers.names import is_index
 from argus.settings import CORPUS, Option, Options, Without
 from argus.stores.spec import conditions, is_store
 
@@ -127,6 +128,7 @@ def check(
     elif store is None and isinstance(retriever, str) and is_store(retriever):
         store = retriever
     asking = asking or AskingConfig()
+    made, indexed = _compared(sources, source if source is not None else store, retriever, asking)
     parts: dict[str, Result] = {}
 
     def is_first() -> bool:
@@ -161,14 +163,13 @@ def check(
             matching=conditions(asking.where) or None, encoder=encoder if asked else None,
             fresh=is_first(),
         )  # fmt: skip
-    if sources is not None:
+    if made is not None:
         from argus.drift.job import find_drift
 
         parts["drift"] = find_drift(
-            _indexed(source, store, asking), sources, out=out, queries=queries, fields=fields,
-            config=replace(drifting or DriftConfig(), k=exposing.k), retriever=retriever,
-            encoder=encoder if is_named or "exposure" in parts else None, cache=cache,
-            asking=asking, fresh=is_first(),
+            indexed, made, out=out, config=replace(drifting or DriftConfig(), k=exposing.k),
+            encoder=encoder if is_named or "exposure" in parts else None, retriever=retriever,
+            asking=asking, queries=queries, fields=fields, cache=cache, fresh=is_first(),
         )  # fmt: skip
     if authority is not None:
         from argus.authority.audit import audit_authority
@@ -189,13 +190,21 @@ def check(
     return CheckResult(folder, report, parts, notes)
 
 
-def _indexed(source: Any, store: str | None, asking: AskingConfig) -> AnyCorpus:
-    """Return what was made of sources: the documents, else the records of the store."""
-    if source is None and store is None:
+def _compared(sources: Any, indexed: Any, retriever: Any, asking: AskingConfig) -> tuple[Any, Any]:
+    """Read sources. Return them, and what was made of them: documents, a store or an index."""
+    if sources is None:
+        return None, None
+    from argus.drift.sources import read_sources
+
+    if indexed is None and isinstance(retriever, str) and is_index(retriever):
+        indexed = Path(retriever)
+    if indexed is None:
         raise InputError(
             "sources, and nothing that was made of them",
-            expected="what is indexed: its documents, or a store",
+            expected="what is indexed: its documents, a store, or an index as --retriever",
             fix="Name it: argus check chunks.jsonl --sources docs/",
             where="--sources",
         )
-    return source if store is None or source is not None else StoreCorpus(store, asking.opening)
+    if isinstance(indexed, str) and is_store(indexed):
+        indexed = StoreCorpus(indexed, asking.opening)
+    return read_sources(sources, FieldNames()), indexed

@@ -2,46 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import random
-
 import pytest
 
 from argus.data.types import Document
-from argus.drift.align import align
-from argus.drift.findings import find
-from argus.drift.sources import ABSENT, NO_NAME, Chunks, Sources, hashes_of, names_of
-from tests.support.drifted import drifted
+from argus.drift.sources import ABSENT, NO_NAME, Sources, names_of
+from tests.support.drifted import drifted, kinds, pages
 
 TEXT = " ".join(f"word{i}" for i in range(120))
-
-
-def kinds(chunks, sources):
-    """Return the kind of every chunk, by id, and source, by path, that has drifted."""
-    documents = [Document(path, text) for path, text in sources.items()]
-    made, index = Sources(documents), Chunks(chunks)
-    _, values, named = names_of(chunks, made, None)
-    _, same = hashes_of(chunks, made, named, None)
-    found = align(
-        [d.text for d in documents], [c.text for c in chunks], named=named,
-        titles=[c.title for c in chunks],
-    )  # fmt: skip
-    rows = find(index, made, values, named, same, found)
-    return {row["id"] or row["source"]: row["kind"] for row in rows}
 
 
 @pytest.mark.parametrize("with_paths", [True, False])
 @pytest.mark.parametrize("seed", [11, 12])
 def test_sixteen_cases_are_told_apart(seed, with_paths, shared):
-    lines = (shared("authority") / "peps" / "corpus.jsonl").read_text().splitlines()
-    peps = [(row["title"], row["text"]) for row in map(json.loads, lines)]
-    peps = [pep for pep in peps if 250 < len(pep[1].split()) < 1_300]
-    random.Random(seed).shuffle(peps)
-    made = drifted(peps[:231], seed)
-    chunks = made.chunks
-    if not with_paths:
-        chunks = [Document(chunk.id, chunk.text, chunk.title) for chunk in chunks]
-    got = kinds(chunks, made.sources)
+    made = drifted(pages(shared("authority") / "peps", seed), seed)
+    got = kinds(made.chunks if with_paths else made.bare, made.sources)
     for kind in ("stale", "orphan", "missing", "truncated"):
         true = {name for name, one in made.truth.items() if one == kind}
         told = {name for name, one in got.items() if one == kind}

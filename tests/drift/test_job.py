@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from argus import StoreCorpus
+from argus import StoreCorpus, build_index, check
 from argus.data.types import Document, Query
 from argus.drift.config import DriftConfig
 from argus.drift.job import find_drift
@@ -166,8 +166,19 @@ def test_what_cannot_be_compared_is_refused(how, pages, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_sources_without_an_index_are_refused(tmp_path, pages):
-    from argus import check
+def test_a_check_compares_documents_and_an_index_with_their_sources(pages, tmp_path):
+    model = WordEncoder()
+    result = check(CHUNKS, sources=pages, encoder=model, out=tmp_path / "out")
+    assert result.parts["drift"].summary["kinds"] == {"stale": 1, "orphan": 1, "missing": 1}
+    build_index(CHUNKS, out=tmp_path / "index", encoder=model)
+    by = {"retriever": str(tmp_path / "index"), "out": tmp_path / "by"}
+    result = check(sources=pages, encoder=model, **by)
+    assert result.parts["drift"].summary["served"]["stale"]["back"] == 1
 
+
+def test_sources_are_read_before_anything_is_searched(tmp_path, pages):
     with pytest.raises(InputError, match="nothing that was made of them"):
         check(sources=pages, out=tmp_path / "out")
+    with pytest.raises(InputError, match="no such file"):
+        check(CHUNKS, sources=tmp_path / "none", out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from argus.data.types import Document
+from argus.drift.align import align
+from argus.drift.findings import find
+from argus.drift.sources import Chunks, Sources, hashes_of, names_of
 
 CASES = (
     "same", "reformatted", "word changed", "sentence changed", "sentence added",
@@ -22,6 +27,11 @@ class Drifted:
     sources: dict[str, str] = field(default_factory=dict)
     chunks: list[Document] = field(default_factory=list)
     truth: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def bare(self) -> list[Document]:
+        """The chunks without their paths."""
+        return [Document(chunk.id, chunk.text, chunk.title) for chunk in self.chunks]
 
     def add(self, path: str, text: str, kind: str = "current", title: str = "") -> None:
         """Add a chunk of a source."""
@@ -128,3 +138,29 @@ def drifted(texts: list[tuple[str, str]], seed: int, size: int = 90) -> Drifted:
             after = texts[row + 1][1] if CASES[(row + 1) % len(CASES)] == "half words" else ""
             made.add(path, text[cut[-1][0] :] + "\n" + after[:300], "current", title)
     return made
+
+
+def pages(folder: Path, seed: int, together: int = 1) -> list[tuple[str, str]]:
+    """Return 231 titles and texts of a BEIR corpus, in random order. together: rows of a page."""
+    rows = [json.loads(line) for line in (folder / "corpus.jsonl").read_text().splitlines()]
+    found = []
+    for start in range(0, len(rows), together):
+        text = "\n\n".join(row["text"] for row in rows[start : start + together])
+        found.append((rows[start].get("title") or f"page {start}", text))
+    found = [page for page in found if 250 < len(page[1].split()) < 1_300]
+    random.Random(seed).shuffle(found)
+    return found[:231]
+
+
+def kinds(chunks: list[Document], sources: dict[str, str]) -> dict[str, str]:
+    """Return the kind of every chunk, by id, and source, by path, that has drifted."""
+    documents = [Document(path, text) for path, text in sources.items()]
+    made, index = Sources(documents), Chunks(chunks)
+    _, values, named = names_of(chunks, made, None)
+    _, same = hashes_of(chunks, made, named, None)
+    found = align(
+        [d.text for d in documents], [c.text for c in chunks], named=named,
+        titles=[c.title for c in chunks],
+    )  # fmt: skip
+    rows = find(index, made, values, named, same, found)
+    return {row["id"] or row["source"]: row["kind"] for row in rows}

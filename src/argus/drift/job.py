@@ -27,7 +27,7 @@ from argus.data.writing import one_writer, write_jsonl
 from argus.drift.align import align
 from argus.drift.config import DriftConfig
 from argus.drift.findings import Drift, Finding, find
-from argus.drift.sources import Chunks, hashes_of, names_of, read_chunks, read_sources
+from argus.drift.sources import Chunks, Sources, hashes_of, names_of, read_chunks, read_sources
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.encoders.embed import embed
 from argus.encoders.embed import queries as as_queries
@@ -123,7 +123,8 @@ class DriftResult(Result):
 
 @one_writer
 def find_drift(
-    corpus: Corpus, sources: Corpus, *, out: Path | str, config: DriftConfig | None = None,
+    corpus: Corpus, sources: Corpus | Sources, *, out: Path | str,
+    config: DriftConfig | None = None,
     queries: Path | str | Sequence[Query] = (), fields: FieldNames | None = None,
     retriever: Any = None, encoder: AnyEncoder | None = None, cache: Path | None = None,
     asking: AskingConfig | None = None, fresh: bool = False,
@@ -137,7 +138,8 @@ def find_drift(
     config, fields = config or DriftConfig(), fields or FieldNames()
     given = read_queries(Path(queries)) if isinstance(queries, (str, Path)) else list(queries)
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    made, index = read_sources(sources, FieldNames()), read_chunks(corpus, fields)
+    made = sources if isinstance(sources, Sources) else read_sources(sources, FieldNames())
+    index = read_chunks(corpus, fields)
     inputs = {"corpus": index.origin, "sources": made.origin}
     place = named(corpus) if isinstance(corpus, str | Path | StoreCorpus) else None
     store = place if isinstance(place, StoreCorpus) else None

@@ -28,7 +28,10 @@ from argus.data.reading import nothing_in
 from argus.data.rows import field_names
 from argus.data.types import Document, FloatArray, IntArray
 from argus.errors import ArgusError, InputError
+from argus.indexes.views import ViewIndex, originals
 from argus.progress import progress
+from argus.retrievers.dense import parse_index
+from argus.retrievers.names import is_index
 from argus.stores.protocol import is_of_remedy
 from argus.stores.spec import open_store
 
@@ -131,11 +134,14 @@ def _read(file: Path) -> tuple[str, str, bool]:
 
 
 def read_chunks(corpus: Corpus, fields: FieldNames) -> Chunks:
-    """Read the chunks of an index. A store may change meanwhile: ids that come again are counted.
+    """Read the chunks of a store, an index folder or a corpus.
 
+    A store may change meanwhile: ids that come again are counted.
     Raises InputError as `open_corpus` and `documents_in` do.
     """
     place = named(corpus) if isinstance(corpus, str | Path | StoreCorpus) else None
+    if isinstance(place, Path) and is_index(str(place)):
+        return Chunks(originals(ViewIndex.open(parse_index(str(place))[0].path)))
     if not isinstance(place, StoreCorpus):
         source = open_corpus(corpus)
         return Chunks(source.documents(fields), source.origin)
