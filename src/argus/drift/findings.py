@@ -118,7 +118,7 @@ def _judge(
         if found.best_share[row] >= WHOLE:
             return Drift.MOVED, "it names {value}, which is not there; its text is", best
         return Drift.ORPHAN, "its source {value} is not there", name
-    if same_hash[row] is False and is_short:
+    if same_hash[row] is False and not words:
         return Drift.STALE, "its source has another hash", name
     if is_short and not found.is_inside[row]:
         why = f"{words} words are too few to tell" if words else "no text, and no hash, to tell by"

@@ -152,8 +152,7 @@ def find_drift(
     with record.timed("aligning"):
         found = align(
             [one.text for one in made.documents], [one.text for one in index.documents],
-            titles=[one.title for one in index.documents],
-            named=rows,
+            titles=[one.title for one in index.documents], named=rows,
         )  # fmt: skip
         findings = find(index, made, values, rows, same, found)
     of_chunks = (one for one in findings if one["kind"] in ASKED)
@@ -169,12 +168,10 @@ def find_drift(
         elif drifted and store is not None:
             asked_by, run = "their own vectors", _by_vectors(store, drifted, index, config.k)
         elif drifted:
-            with open_encoder(folder, encoder or DEFAULT_MODEL, record, store=cache) as (
-                model,
-                kept,
-            ):
+            model = encoder or DEFAULT_MODEL
+            with open_encoder(folder, model, record, store=cache) as (loaded, kept):
                 asked_by = "an exact search"
-                run = _search(index.documents, [*probes, *given], model, kept, config.k)
+                run = _search(index.documents, [*probes, *given], loaded, kept, config.k)
     questions = _rank(drifted, run, {query.id for query in given})
     findings.sort(key=lambda one: (one["rank"] is None, one["rank"] or 0))
     served: dict[str, ServedDrift] = {}

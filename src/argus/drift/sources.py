@@ -147,12 +147,13 @@ def read_chunks(corpus: Corpus, fields: FieldNames) -> Chunks:
         return Chunks(source.documents(fields), source.origin)
     found: dict[str, Document] = {}
     vectors: list[FloatArray] = []
-    repeated = 0
+    repeated = of_remedies = 0
     with open_store(place.store, place.opening) as store:
         said = store.describe().records
         with progress(f"reading {store.name}", said) as advance:
             for records in store.iterate(BATCH):
                 rows = [i for i, one in enumerate(records.payloads) if not is_of_remedy(one)]
+                of_remedies += len(records.ids) - len(rows)
                 if not found:
                     with suppress(InputError):  # without texts, paths and hashes may tell
                         fields = find_text([records.payloads[i] for i in rows], fields, store.name)
@@ -164,7 +165,7 @@ def read_chunks(corpus: Corpus, fields: FieldNames) -> Chunks:
                         vectors.append(records.vectors[row])
                     found[document.id] = document
                 advance(len(records.ids))
-        said = max(said, store.describe().records)
+        said = max(said, store.describe().records) - of_remedies
     if not found:
         got, fix = "no record in it", "Check the collection's name."
         raise InputError(got, expected="at least one", fix=fix, where=str(place))
