@@ -12,14 +12,14 @@ import sys
 from benchmarks.shared import store
 
 NAMES = (
-    "exact_rps", "rps_memory", "encoding", "bm25", "blend_speed", "startup",
+    "exact_rps", "rps_memory", "encoding", "bm25", "startup",
     "ngram_index", "ngram_decoding", "ngram_evidence", "authority_scale", "dump_parsing",
     "accelerator", "audit_million", "engine_overhead", "store_reach", "stores_in_place",
     "serve_documents", "serve_load", "demo", "probe_quality", "repair",
     "repair_rps", "blend_quality", "tuning", "authority_quality", "authority_contamination",
     "scenario_quality", "scenario_choice", "adapt_quality",
     "generative_quality", "generative_speed", "generative_failures",
-    "generative_unigrams", "generative_tuning", "traffic_risk",
+    "generative_unigrams", "generative_tuning", "traffic_risk", "drift_quality",
     "suite_tables", "reproduce_tables",
 )  # fmt: skip
 

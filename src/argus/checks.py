@@ -1,9 +1,10 @@
-"""`argus check`: find documents that searches never bring back, or bring back although superseded.
+"""`argus check`: find documents that searches never bring back, or bring back although outdated.
 
 `check`: documents, a vector database, records with rules -> one folder with one verdict. Each part
 runs where its inputs are given: `exposure` searches with each document's own title and sentences,
-`reach` searches a database with its records' own vectors, and `audit_authority` searches with every
-superseded document for the one that controls it now.
+`reach` searches a database with its records' own vectors, `find_drift` compares documents with
+their sources, and `audit_authority` searches with every superseded document for the one that
+controls it now.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from argus.authority.config import AuthoritySource
 from argus.corpora import Corpus as AnyCorpus
 from argus.corpora import StoreCorpus, named, named_once
 from argus.data.fields import FieldNames
+from argus.drift.config import DriftConfig
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
 from argus.errors import ArgusError, InputError
 from argus.jobs import options as o
@@ -25,6 +27,7 @@ from argus.reachability.config import ReachConfig
 from argus.retrievability.config import ExposureConfig
 from argus.retrievers.config import PANEL as RETRIEVER
 from argus.retrievers.config import AskingConfig, NamedRetriever
+from argus.retrievers.names import is_index
 from argus.settings import CORPUS, Option, Options, Without
 from argus.stores.spec import conditions, is_store
 
@@ -83,6 +86,8 @@ def check(
     exposing: ExposureConfig | None = None,
     reaching: Annotated[ReachConfig | None, Without(*SHARED, "batch")] = None,
     asking: AskingConfig | None = None,
+    sources: Annotated[AnyCorpus | None, Option(is_name=True)] = None,
+    drifting: Annotated[DriftConfig | None, Without("k")] = None,
     run: Annotated[Path | None, Option(panel=RETRIEVER)] = None,
     engine: o.Engine = None,
     cache: o.Store = None,
@@ -94,9 +99,10 @@ def check(
 
     Documents are asked for by their title and by sentences taken out of them, a store for its own
     records by their own vectors, and superseded documents (--records with --rules or --edges) for
-    what controls now. Each part runs where its inputs are there. No label and no language model is
-    needed. It measures reachability; which real questions fail it does not tell. A run that was
-    stopped goes on where it was.
+    what controls now. With --sources, what is indexed is compared with what it was made of. Each
+    part runs where its inputs are there. No label and no language model is needed. It measures
+    reachability; which real questions fail it does not tell. A run that was stopped goes on where
+    it was.
 
     encoder: default all-MiniLM-L6-v2. Without one, a retriever or a run, documents of a store are
     asked for where that model made its vectors, 150 of them unless `exposing` says how many. Else a
@@ -109,6 +115,7 @@ def check(
         corpus: BEIR folder, a JSONL, CSV, TSV or Parquet file, or a store (KIND:PLACE/COLLECTION).
         store: Store that serves them: it is asked for its own records (KIND:PLACE/COLLECTION).
         queries: Real queries to add to the sample (JSONL, CSV, TSV, Parquet).
+        sources: What the documents were made of, to tell which are stale: a folder, or a file.
         run: What it answered elsewhere to exported probes (argus research export): TREC or JSON.
     """
     corpus = named_once(source, corpus)
@@ -121,6 +128,7 @@ def check(
     elif store is None and isinstance(retriever, str) and is_store(retriever):
         store = retriever
     asking = asking or AskingConfig()
+    made, indexed = _compared(sources, source if source is not None else store, retriever, asking)
     parts: dict[str, Result] = {}
 
     def is_first() -> bool:
@@ -155,6 +163,14 @@ def check(
             matching=conditions(asking.where) or None, encoder=encoder if asked else None,
             fresh=is_first(),
         )  # fmt: skip
+    if made is not None:
+        from argus.drift.job import find_drift
+
+        parts["drift"] = find_drift(
+            indexed, made, out=out, config=replace(drifting or DriftConfig(), k=exposing.k),
+            encoder=encoder if is_named or "exposure" in parts else None, retriever=retriever,
+            asking=asking, queries=queries, fields=fields, cache=cache, fresh=is_first(),
+        )  # fmt: skip
     if authority is not None:
         from argus.authority.audit import audit_authority
 
@@ -172,3 +188,23 @@ def check(
     *_, last = parts.values()
     folder, report = Path(out), getattr(last, "report")  # noqa: B009
     return CheckResult(folder, report, parts, notes)
+
+
+def _compared(sources: Any, indexed: Any, retriever: Any, asking: AskingConfig) -> tuple[Any, Any]:
+    """Read sources. Return them, and what was made of them: documents, a store or an index."""
+    if sources is None:
+        return None, None
+    from argus.drift.sources import read_sources
+
+    if indexed is None and isinstance(retriever, str) and is_index(retriever):
+        indexed = Path(retriever)
+    if indexed is None:
+        raise InputError(
+            "sources, and nothing that was made of them",
+            expected="what is indexed: its documents, a store, or an index as --retriever",
+            fix="Name it: argus check chunks.jsonl --sources docs/",
+            where="--sources",
+        )
+    if isinstance(indexed, str) and is_store(indexed):
+        indexed = StoreCorpus(indexed, asking.opening)
+    return read_sources(sources, FieldNames()), indexed

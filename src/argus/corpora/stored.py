@@ -291,7 +291,7 @@ def _read_store(
             of_remedies += len(records.ids) - len(rows)
             first, rows = len(documents), rows[: limit and limit - len(documents)]
             payloads = [records.payloads[row] for row in rows]
-            fields = fields if documents else _find_text(payloads, fields, name)
+            fields = fields if documents else find_text(payloads, fields, name)
             read = [
                 record_document(records.ids[row], payload, fields, name)
                 for row, payload in zip(rows, payloads, strict=True)
@@ -327,7 +327,7 @@ def _read_store(
     )
 
 
-def _find_text(payloads: Sequence[Payload], fields: FieldNames, store: str) -> FieldNames:
+def find_text(payloads: Sequence[Payload], fields: FieldNames, store: str) -> FieldNames:
     """Return the fields, with the one of texts where no usual name has any and one is clear.
 
     payloads: of the first records. store: its name. Raises InputError where none is clear.

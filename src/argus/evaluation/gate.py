@@ -63,6 +63,8 @@ class GateBounds:
         max_never_retrieved_share: Documents that no query brought back.
         min_self_retrieval: Titles and sentences that find their document.
         max_unreachable_share: Records of a store that their own vector does not find.
+        max_stale_served: Chunks whose source changed or is gone, and that come back all the same.
+        max_missing: Sources that no chunk is of.
         tolerance: Loss that --against allows whatever its test says.
     """
 
@@ -74,6 +76,8 @@ class GateBounds:
     max_never_retrieved_share: Annotated[float | None, SHARE] = None
     min_self_retrieval: Annotated[float | None, SHARE] = None
     max_unreachable_share: Annotated[float | None, SHARE] = None
+    max_stale_served: Annotated[float | None, SHARE] = None
+    max_missing: Annotated[float | None, SHARE] = None
     tolerance: Annotated[float, SHARE] = 0.0
 
     def __post_init__(self) -> None:
@@ -322,6 +326,22 @@ def _read_unreachable(section: Any) -> Figure:
     return _mean(value, n, "records", about=f" in the top {section['k']}", more=sample)
 
 
+def _read_stale(section: Any) -> Figure:
+    """Return the share of chunks. Those that were not asked for may come back."""
+    kinds, chunks = [section["kinds"].get(kind, 0) for kind in OUTDATED], section["chunks"]
+    served = [section["served"][kind] for kind in OUTDATED if section["asked_by"]]
+    if sum(kinds) and not served:
+        raise NotMeasured("nothing was asked for them: run argus check --sources with an encoder")
+    back, asked = (sum(one[name] for one in served) for name in ("back", "asked"))
+    worst, note = (back + sum(kinds) - asked) / chunks, f" in the top {section['k']}"
+    return back / chunks, back / chunks, worst, f"{note}, {chunks:,} chunks"
+
+
+def _read_missing(section: Any) -> Figure:
+    missing, n, failed = section["kinds"].get("missing", 0), section["sources"], section["unread"]
+    return _mean(missing / n if n else None, n, "sources", failed=failed)
+
+
 def _read_measure(section: Any, name: str) -> Figure:
     """Return a measure of the last system: the only one, or the one after the change."""
     measures, queries = section["systems"][-1]["measures"], section["queries"]
@@ -358,7 +378,8 @@ class Check(NamedTuple):
     read: Callable[[Any], Figure]
 
 
-TWO = "argus evaluate with two systems"
+TWO, COMPARING = "argus evaluate with two systems", "argus check with --sources"
+OUTDATED = ("stale", "orphan")  # kinds of drift of which nothing should be served
 CHECKS = {
     "max_low_rps_share": Check(
         "audit", "entities with RPS below 0.33", "argus research audit",
@@ -386,6 +407,10 @@ CHECKS = {
     "max_unreachable_share": Check(
         "reach", "records that their own vector does not find", "argus check", _read_unreachable
     ),
+    "max_stale_served": Check(
+        "drift", "stale and orphaned chunks that come back", COMPARING, _read_stale
+    ),
+    "max_missing": Check("drift", "sources that no chunk is of", COMPARING, _read_missing),
 }  # fmt: skip
 
 

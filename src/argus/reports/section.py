@@ -90,6 +90,7 @@ SECTIONS: dict[str, Home] = {
     "judging": Home("Judged traffic", "traffic judge", "traffic.sampling"),
     "exposure": Home("Documents", "check", "retrievability.exposure"),
     "reach": Home("Store", "check", "reachability.job"),
+    "drift": Home("Sources", "check", "drift.job"),
     "probe": Home("Probe", "research probe fit", "retrievability.probes.fit"),
     "prediction": Home("Predicted", "research probe predict", "retrievability.probes.predict"),
     "diagnosis": Home("Diagnosis", "research diagnose", "remedies.diagnosis"),

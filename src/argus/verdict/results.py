@@ -179,6 +179,12 @@ class Results:
         return self.asking("check", *asking, "--corpus", self.corpus, out=self.out)
 
     @property
+    def comparing(self) -> str:
+        """The command that compares what is indexed with its sources."""
+        asking = [self.corpus, "--sources", self.input("sources") or "SOURCES"]
+        return self.asking("check", *asking, out=self.out)
+
+    @property
     def auditing_authority(self) -> str:
         """The command that finds superseded documents that still come first."""
         encoder = self.options_of("check", "Encoder")

@@ -94,7 +94,7 @@ class Validity:
 class VerdictCount:
     """One line of the verdict: how many of how many.
 
-    name: by_itself, by_its_words, by_need or in_force_served.
+    name: by_itself, by_its_words, by_need, in_force_served or, of sources, as_its_source.
     short: the count in a few words.
     count: how many are found.
     total: items that it is of, 0 where it is not measured.
@@ -177,6 +177,8 @@ BOUNDS = {
         "in four is bad by convention."),
     "stale": CountBounds(1.0, 0.95, "Nothing superseded has to be served at all: filtering by the "
         "rules removes it."),
+    "drift": CountBounds(1.0, 0.95, "A convention: nothing outdated has to be served; one chunk in "
+        "twenty is bad."),
 }  # fmt: skip
 """Shares at which each count is good or bad: declared here, once, with the reason."""
 
@@ -207,6 +209,8 @@ def read_verdict(folder: Path | str) -> FolderVerdict:
             missing = VerdictCount(command=getattr(results, measured_by))
             count = next((count for count in ran if count and count.total), missing)
             counts[name] = replace(count, name=name, short=short)
+        if "drift" in results.sections:
+            counts["as_its_source"] = _count_drift(results, results.sections["drift"])
         actions = [*_repair(results, counts), *_go_on(results, counts)]
     actions.sort(key=lambda action: -action.brings)
     parts = []
@@ -296,6 +300,17 @@ def _count_served(results: Results, section: Any) -> VerdictCount | None:
         "stale", n - round(stale["share"] * n), n, unit=unit, source=source,
         meaning=f"were served nothing superseded in the top {section['k']}",
         validity=_themselves(n, unit),
+    )  # fmt: skip
+
+
+def _count_drift(results: Results, section: Any) -> VerdictCount:
+    chunks, kinds = section["chunks"], section["kinds"]
+    count = chunks - kinds.get("stale", 0) - kinds.get("orphan", 0)
+    return _graded(
+        "drift", count, chunks, (count / chunks, count / chunks), name="as_its_source",
+        short="as its source is", unit="chunks", source="argus check",
+        meaning="are neither stale nor orphans",
+        validity=(Validity("not validated", "a fact about the index; drift.csv names each"),),
     )  # fmt: skip
 
 
@@ -398,6 +413,17 @@ def _repair(results: Results, counts: Mapping[str, VerdictCount]) -> Iterator[Ve
             command("authority", "search", "QUESTION", *results.records),
             "on 159 advisories this served what is in force for 94% (docs/results.md), not 26%",
             1 - served.count / served.total,
+        )
+    drift = results.sections.get("drift")
+    if drift and drift["kinds"]:
+        ways = {"stale": "re-ingest", "orphan": "delete", "missing": "ingest"}
+        kinds = {kind: drift["kinds"][kind] for kind in ways if kind in drift["kinds"]}
+        what = ", ".join(f"{ways[kind]} {n:,} {kind}" for kind, n in kinds.items())
+        yield VerdictAction(
+            f"Work through drift.csv ({what or 'copies and places'}), then compare again",
+            results.comparing,
+            "what is served first stands on top, each with its reason",
+            1 - counts["as_its_source"].count / counts["as_its_source"].total,
         )
     evaluation, index = results.sections.get("evaluation", {}), results.index
     if index is None or "evaluation" not in results.manifest:

@@ -1,0 +1,1 @@
+"""Compare what is indexed with the sources that it was made of."""
