@@ -31,6 +31,7 @@ SHARDS = 8
 # What is stopped late may be a callback of the collector, which reports and goes on.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 BOUNDED: dict[str, str] = {
+    "argus.drift.sources._NUMBERED": "searched in the last 40 characters of an id",
     "argus.knowledge.gazetteer._ENDED": "searched in eight characters",
     "argus.knowledge.wikitext._LANGUAGE": "searched in the first 64 KiB of a dump, once",
     "argus.knowledge.wikitext._SITEINFO": "searched in the first 64 KiB of a dump, once",

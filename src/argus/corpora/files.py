@@ -26,7 +26,7 @@ from argus.extras import naming_extras
 
 log = logging.getLogger(__name__)
 FORM = "text in UTF-8"
-_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$|^(\S.*)\n=+[ \t]*$", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6}[ \t]+(.+)$|^(\S.*)\n=+[ \t]*$", re.MULTILINE)
 OTHERS = frozenset({"node_modules", "__pycache__"})
 _NO_TEXT = ["script", "style", "template", "noscript", "nav"]  # tags
 
@@ -34,7 +34,7 @@ _NO_TEXT = ["script", "style", "template", "noscript", "nav"]  # tags
 def _text(path: Path) -> tuple[str, str]:
     text = read_text(path, FORM)
     heading = _HEADING.search(text)
-    return heading[1] or heading[2] if heading else "", text
+    return (heading[1] or heading[2]).rstrip(" \t#") if heading else "", text
 
 
 def _html(path: Path) -> tuple[str, str]:

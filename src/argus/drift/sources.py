@@ -195,7 +195,8 @@ class _Paths:
         return self.known[value]
 
     def _find(self, value: str) -> int:
-        bare = re.sub(r"^\w+://|[?#].*$", "", value.replace("\\", "/"))
+        scheme, colon, rest = value.replace("\\", "/").partition("://")
+        bare = (rest if colon else scheme).partition("?")[0].partition("#")[0]
         plain = f"/{bare.strip('./')}"
         same = [
             (min(len(plain), len(path)), row) for path, row in self.ends[plain.rpartition("/")[2]]
@@ -246,7 +247,8 @@ def _texts(chunk: Document) -> dict[str, str]:
             value = FieldPath.parse(name).look(chunk.metadata)
             if isinstance(value, str) and 0 < len(value) < 500:
                 found[name] = value
-    return {**found, "id": _NUMBERED.sub("", chunk.id)}
+    id_ = chunk.id
+    return {**found, "id": id_[:-40] + _NUMBERED.sub("", id_[-40:])}
 
 
 def hashes_of(
