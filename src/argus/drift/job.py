@@ -39,6 +39,7 @@ from argus.reports.section import Section, table
 from argus.retrievability.exposure_asking import embed_documents
 from argus.retrievability.sentences import split_sentences
 from argus.retrievers.config import AskingConfig
+from argus.retrievers.names import is_index
 from argus.retrievers.opening import opened
 from argus.stores.spec import open_store
 
@@ -144,6 +145,8 @@ def find_drift(
     place = named(corpus) if isinstance(corpus, str | Path | StoreCorpus) else None
     store = place if isinstance(place, StoreCorpus) else None
     settings = {**asdict(config), "queries": len(given), "store": store and str(store)}
+    if isinstance(place, Path) and is_index(str(place)):
+        settings["index"] = str(place)
     record = Record("drift", settings, inputs)
     record.encoder["fingerprint"] = NO_ENCODER
     path_field, values, rows = names_of(index.documents, made, config.path_field)

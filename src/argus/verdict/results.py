@@ -181,8 +181,10 @@ class Results:
     @property
     def comparing(self) -> str:
         """The command that compares what is indexed with its sources."""
-        asking = [self.corpus, "--sources", self.input("sources") or "SOURCES"]
-        return self.asking("check", *asking, out=self.out)
+        index = self.index if self.corpus == "CORPUS" else None
+        what = [self.corpus] if index is None else ["--retriever", index]
+        sources = self.input("sources") or "SOURCES"
+        return self.asking("check", *what, "--sources", sources, out=self.out)
 
     @property
     def auditing_authority(self) -> str:
