@@ -132,6 +132,35 @@ def test_a_retriever_is_an_arm_and_one_that_fails_is_not(here, minilm):
     assert arm["ndcg10"]["mean_after"] == pytest.approx(mean) and arm["hits10"] == 3 / 8
 
 
+class Counting:
+    """The default encoder, which keeps the texts that it was given."""
+
+    def __init__(self, encoder):
+        self.encoder, self.texts = encoder, []
+
+    def __getattr__(self, name):
+        return getattr(self.encoder, name)
+
+    def encode_queries(self, texts):
+        self.texts += [("query", text) for text in texts]
+        return self.encoder.encode_queries(texts)
+
+    def encode_documents(self, texts):
+        self.texts += [("document", text) for text in texts]
+        return self.encoder.encode_documents(texts)
+
+
+def test_all_arms_together_embed_a_text_once(here, minilm):
+    summaries = "".join(f'{{"_id": "{doc}", "summary": "On {doc}. It ends."}}\n' for doc in TEXTS)
+    (here / "summaries.jsonl").write_text(summaries)
+    counting = Counting(minilm)
+    tried(here, counting, "texts:summaries.jsonl", "rerank:own.py:shared_words")
+    documents = [text for role, text in counting.texts if role == "document"]
+    assert len(documents) == len(set(documents)) == len(TEXTS)
+    asked = [text for role, text in counting.texts if role == "query"]
+    assert len(asked) <= 2 * len(QUESTIONS)  # together, and one by one for the time they take
+
+
 def test_judgements_of_what_runs_alone_are_told_as_unfair(here, minilm):
     summary, told = tried(here, minilm)
     assert summary["judged_only_mine"] and "argus tune judge pools" in told
