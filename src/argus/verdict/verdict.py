@@ -31,8 +31,8 @@ BLENDING = frozenset(("blend", "repair", "adapt", "written"))
 COMPARED = frozenset(("audit", "exposure", "evaluation", "needs", "authority"))
 """Jobs that argus gate compares with a baseline."""
 BLEND_MEASURED = (
-    "On nine judged collections it gained nDCG@10 +0.050 (+0.042 to +0.058) in the mean, "
-    "min-max 0.3 +0.040, 0.5 +0.045, RRF (60) +0.034, DBSF +0.043, "
+    "On nine judged collections it gained nDCG@10 +0.050 (+0.042 to +0.058) in the mean, from "
+    "+0.000 to +0.115; min-max 0.3 +0.040, 0.5 +0.045, RRF (60) +0.034, DBSF +0.043, "
     "the best fixed fusion of each +0.053 (docs/results/blend.md)"
 )
 """Gain of the blend where it was measured, beside its rivals on the same vectors."""
