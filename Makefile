@@ -93,5 +93,5 @@ $(VENV)/.installed-docs: $(VENV)/.installed
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[torch,vector-stores,probes,distill,kb,ray,stores,serve,dev]"
+	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[torch,vector-stores,probes,distill,files,kb,ray,stores,serve,dev]"
 	@touch $@
