@@ -3,14 +3,7 @@ import json
 import pytest
 
 from argus.data import ArtifactFolder
-from argus.hidden import (
-    LEAST_IN_FILES,
-    remember,
-    scrub,
-    secrets_of,
-    without_known,
-    without_likely,
-)
+from argus.hidden import LEAST_IN_FILES, remember, scrub, secrets_of, without_known, without_likely
 
 
 def test_user_and_password_of_an_address_are_secret_in_every_shape():

@@ -7,6 +7,7 @@ another order than it has. Halves of surrogate pairs cannot be written at all.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 BREAKS = "\t\n\r"
 """Control characters of honest texts: they end words and lines."""
@@ -25,6 +26,13 @@ def visible(text: str) -> str:
 def visible_line(text: str) -> str:
     r"""Return a text as one line: characters that would end it are escapes, too."""
     return _STEERING_LINES.sub(_escape, text)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the rows of a table as lines, each column as wide as its longest text."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(map(str.ljust, row, widths)).rstrip()
 
 
 def visible_json(value: object) -> object:

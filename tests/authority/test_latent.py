@@ -7,11 +7,7 @@ from hypothesis import strategies as st
 from argus.authority.relation import Authority
 from argus.authority.rules import Record, Rule
 from argus.authority.theory import ScopeNames
-from argus.authority.variants import (
-    expectation,
-    map_frontier,
-    scope_posterior,
-)
+from argus.authority.variants import expectation, map_frontier, scope_posterior
 from tests.support.draws import examples
 from tests.support.relations import Naive, relations
 

@@ -12,12 +12,7 @@ from hypothesis import strategies as st
 from argus.authority.relation import Authority
 from argus.authority.resolution import resolve, trace
 from argus.authority.rules import Record, Rule
-from argus.authority.theory import (
-    EntityIndex,
-    ScopeTimes,
-    check_conditions,
-    scope_ambiguity,
-)
+from argus.authority.theory import EntityIndex, ScopeTimes, check_conditions, scope_ambiguity
 from argus.data.runs import ranking
 from argus.indexes.lexical import LexicalIndex
 from tests.support.authorities import LATER, Relation, at, chain, divergence, record, relations

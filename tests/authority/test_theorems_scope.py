@@ -16,12 +16,7 @@ from argus.authority.benchmarks.judging import Judge, Outcome, Stages, factors, 
 from argus.authority.relation import Authority
 from argus.authority.resolution import resolve
 from argus.authority.rules import Edge, Record, Rule
-from argus.authority.theory import (
-    EntityIndex,
-    ScopeTimes,
-    check_conditions,
-    scope_ambiguity,
-)
+from argus.authority.theory import EntityIndex, ScopeTimes, check_conditions, scope_ambiguity
 from tests.support.authorities import LATER, at, chain, record, relations
 from tests.support.draws import examples
 

@@ -7,11 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.measures.significance import (
-    least_bound,
-    paired_difference,
-    randomisation_test,
-)
+from argus.measures.significance import least_bound, paired_difference, randomisation_test
 from tests.support.draws import examples
 
 values = st.floats(0, 1).map(lambda v: round(v, 3))

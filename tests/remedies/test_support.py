@@ -6,13 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from argus.remedies.guard import (
-    GENERIC_WORDS,
-    PLACES,
-    SMALL_WORDS,
-    is_supported,
-    is_wording,
-)
+from argus.remedies.guard import GENERIC_WORDS, PLACES, SMALL_WORDS, is_supported, is_wording
 from tests.support.draws import examples
 
 CAPITAL = "Bern is the capital of Switzerland."

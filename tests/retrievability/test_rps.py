@@ -3,13 +3,7 @@ import pytest
 
 from argus.knowledge import RelationGraph
 from argus.retrievability.ranks import PairRanks, pair_ranks
-from argus.retrievability.rps import (
-    band,
-    hit_probability,
-    reservoir_error,
-    score,
-    tercile,
-)
+from argus.retrievability.rps import band, hit_probability, reservoir_error, score, tercile
 from tests.support.paper_sampler import sampled_rps
 
 

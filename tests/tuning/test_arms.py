@@ -7,20 +7,28 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from argus.data.types import Document, Query
 from argus.encoders import load_encoder
 from argus.errors import ArgusError, InputError
+from argus.evaluation.judged import ParentFold
 from argus.indexes.job import build_index
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
+from argus.llm.config import ChatConfig
 from argus.measures import evaluate
 from argus.repair import RepairConfig
-from argus.repair.job import headline, repair_index
+from argus.repair.job import estimate_trial, headline, repair_index
+from argus.retrievers.config import AskingConfig
 from argus.tuning.arms import Tried
 from argus.tuning.others import Named
 from argus.tuning.rerank import open_reranker, rerank
+from argus.tuning.settings import cut_arms
+from tests.conftest import Endpoint as Model
+from tests.conftest import serving
 
 TEXTS = {
     "deque": "A list-like sequence with fast appends and pops at either end",
@@ -183,6 +191,75 @@ def test_a_reranker_beyond_its_time_is_left_out():
     base = Tried({q.id: dict.fromkeys(TEXTS, 1.0) for q in QUESTIONS})
     with pytest.raises(ArgusError, match=r"slower than the limit of 1e-09 s: 0 of 8"):
         rerank(base, lambda q, texts: [0.0] * len(texts), QUESTIONS, TEXTS, 5, 1e-9, {})
+
+
+def test_settings_of_a_store_are_varied_one_at_a_time(here, minilm):
+    import lancedb
+
+    noise = np.random.default_rng(0).normal(size=(600, 384)).astype(np.float32)
+    own = minilm.encode_documents([*TEXTS.values()])
+    vectors = np.concatenate([own, noise / np.linalg.norm(noise, axis=1, keepdims=True)])
+    ids = [*TEXTS, *(f"noise {i}" for i in range(len(noise)))]
+    rows = pa.table({
+        "id": ids, "text": [TEXTS.get(id_, id_) for id_ in ids],
+        "tenant": [int(id_ in ("csv", "json")) for id_ in ids],
+        "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), 384),
+    })  # fmt: skip
+    table = lancedb.connect(here / "store").create_table("docs", rows)
+    table.create_index(metric="cosine", index_type="IVF_FLAT", num_partitions=64)
+    asking = AskingConfig(where=("tenant=0",))
+    result = repair_index(
+        here / "ix", queries=QUESTIONS, qrels=QRELS, encoder=minilm, asking=asking,
+        retriever=f"lancedb:{here / 'store'}/docs", config=RepairConfig(only_try=True),
+    )  # fmt: skip
+    arms = {arm["arm"]: arm for arm in result.summary["arms"]}
+
+    def mean(rows):
+        asked = minilm.encode_queries([query.text for query in QUESTIONS])
+        scores = asked @ vectors[rows].T
+        run = {
+            query.id: {ids[rows[i]]: float(own[i]) for i in np.argsort(-own)[:10]}
+            for query, own in zip(QUESTIONS, scores, strict=True)
+        }
+        return evaluate(run, QRELS, ["nDCG@10"]).aggregate["nDCG@10"]
+
+    served = [i for i, id_ in enumerate(ids) if id_ not in ("csv", "json")]
+    assert arms["what runs, exact"]["ndcg10"]["mean_after"] == pytest.approx(mean(served))
+    assert arms["what runs, without its filter"]["hits10"] > arms["what runs, exact"]["hits10"]
+    (cut,) = (arm for name, arm in arms.items() if name.startswith("what runs, scores from"))
+    assert "of 10 documents are left" in cut["note"]
+
+
+def test_fewer_chunks_and_a_threshold_keep_the_first():
+    mine = Tried({"q": {f"c{i}": 1 - i / 50 for i in range(50)}})
+    of = {f"c{i}": f"d{i % 7}" for i in range(50)}
+    fold = ParentFold("source", of, frozenset(of.values()))
+    arms = dict(cut_arms(mine, fold))
+    assert [*arms["what runs, 10 chunks fetched"].run["q"]] == [f"c{i}" for i in range(10)]
+    assert [*arms["what runs, 20 chunks fetched"].run["q"]] == [f"c{i}" for i in range(20)]
+    assert [*arms["what runs, scores from 0.82"].run["q"]] == [f"c{i}" for i in range(10)]
+    assert not dict(cut_arms(Tried({"q": {"c1": 1.0}}), None))
+
+
+def test_a_model_writes_summaries_and_contexts_for_a_sample(here, minilm):
+    model = Model()
+    model.behave = lambda text, n: {"text": json.dumps({"text": f"About {len(text)} characters."})}
+    options = {"queries": QUESTIONS, "qrels": QRELS, "encoder": minilm}
+    config = RepairConfig(only_try=True, sample=5, write=("summary", "context"))
+    with serving(model) as url:
+        by = ChatConfig(model="m", base_url=url, input_price=1.0, output_price=1.0)
+        asked = estimate_trial(here / "ix", model=by, config=config)
+        summary = repair_index(here / "ix", model=by, config=config, **options).summary
+        repair_index(here / "ix", model=by, config=config, **options)
+    assert (asked.prompts, len(model.requests)) == (10, 10)
+    price = summary["price"]
+    assert (price["written"], price["documents"]) == (5, 8) and 0 < price["cost"] < asked.cost
+    assert "for 5 of 8 documents" in "\n".join(headline(summary))
+    written = here / "ix" / "repair" / "profiles"
+    texts = [json.loads(line) for line in (written / "context.jsonl").read_text().splitlines()]
+    assert all(row["text"].endswith(f"characters.\n{TEXTS[row['_id']]}") for row in texts)
+    tried = {arm["arm"]: arm for arm in summary["arms"]}
+    assert tried[f"texts:{written / 'summary.jsonl'}"]["coverage"]["with_remedy"] == 5
 
 
 @pytest.mark.parametrize("spec", ["texts:", "encoder: ", "rerank:"])

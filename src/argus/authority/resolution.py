@@ -151,12 +151,7 @@ class AuthorityRetriever:
         k: int | None = None,
         id_of: Callable[[Any], str | None] | None = None,
     ) -> None:
-        from argus.retrievers.python_retriever import (
-            call_of,
-            call_of_method,
-            corpus_rows,
-            instance,
-        )
+        from argus.retrievers.python_retriever import call_of, call_of_method, corpus_rows, instance
 
         self._corpus = corpus_rows(corpus_of(authority.records.values()))
         if inspect.isclass(retriever):

@@ -26,6 +26,7 @@ from argus.jobs import options as o
 from argus.remedies.config import SentenceSettings
 from argus.settings import INDEX, OUTPUT, Doc, Options, Without, Writes, check_settings
 from argus.stores.spec import StoreConfig, refuse_unread
+from argus.visible import aligned
 
 if TYPE_CHECKING:
     from argus.remedies.remedy_result import RemedyResult
@@ -103,9 +104,7 @@ def show_listed(listed: list[dict[str, Any]]) -> None:
     for r in listed:
         counts = (f"{r['views']:,}", f"{r['documents']:,}")
         shown.append((r["id"], r["kind"] or "?", r["at"] or "?", *counts))
-    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    for row in shown:
-        typer.echo("  ".join(map(str.ljust, row, widths)).rstrip())
+    output.print_lines(aligned(shown))
 
 
 def show_remedy(result: RemedyResult, as_json: bool) -> None:
@@ -164,26 +163,6 @@ def list_(place: RemedyPlace, json: o.AsJson = False) -> None:
 NOT_OF_STORES = ("model", "device", "batch_size", "concurrency")
 
 
-def _code(arm: str, target: str | None, place: RemedyPlace) -> list[str]:
-    """Return the code that an application takes for a fusion: the store's own, or Python."""
-    from argus.stores.spec import parse_store
-    from argus.tuning.arms import FUSION_ARMS
-    from argus.tuning.native import TARGETS, application_code
-
-    named: dict[str, str] = {}
-    if place.store is not None:
-        spec = parse_store(place.store)
-        target = target or (spec.kind if spec.kind in TARGETS else None)
-        named = {"url": spec.place, "collection": spec.collection}
-        field = place.opening.vector_field
-        named |= {} if field is None else {"vector_field": field}
-    of = FUSION_ARMS[arm]
-    code = application_code(
-        arm, method=of.fusion, weight=of.bm25, target=target or "python", place=named
-    )
-    return code.splitlines()
-
-
 Target = Annotated[
     str | None,
     Doc("Print the code for: python, langchain, llamaindex, qdrant, lancedb, milvus, "
@@ -215,6 +194,7 @@ def arm(
         out: Folder for the receipt; default: in the index.
     """
     from argus.tuning.arms import APPLICABLE, FUSION_ARMS
+    from argus.tuning.native import code_of
 
     if place.store is not None:
         if arm not in FUSION_ARMS:
@@ -222,7 +202,7 @@ def arm(
                 f"{arm!r} and a store", expected=f"blend, or one of {', '.join(FUSION_ARMS)}",
                 fix="Name an index for the others.", where="ARM",
             )  # fmt: skip
-        return output.print_lines(_code(arm, target, place))
+        return output.print_lines(code_of(arm, target, place.store, place.opening.vector_field))
     if arm not in APPLICABLE:
         from argus.repair import RepairConfig
         from argus.repair.job import repair_index
@@ -240,7 +220,7 @@ def arm(
     )  # fmt: skip
     show_remedy(result, json)
     if arm in FUSION_ARMS and not json:
-        output.print_lines(_code(arm, target, place))
+        output.print_lines(code_of(arm, target, place.store, place.opening.vector_field))
 
 
 @with_blocks

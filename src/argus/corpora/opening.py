@@ -15,13 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from argus.corpora import Corpus, StoreCorpus, named, parse_template
 from argus.corpora.files import READERS, FileFolder
-from argus.data.documents import (
-    CORPUS_STEMS,
-    check_limit,
-    documents_in,
-    find_file,
-    whole_documents,
-)
+from argus.data.documents import CORPUS_STEMS, check_limit, documents_in, find_file, whole_documents
 from argus.data.fields import FieldNames
 from argus.data.folders import kb_file
 from argus.data.reading import no_file

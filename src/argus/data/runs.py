@@ -20,14 +20,7 @@ from typing import Any
 
 from argus.data.documents import QUERY_ID_FIELDS
 from argus.data.fields import QrelsFields
-from argus.data.reading import (
-    check_file,
-    nothing_in,
-    parse_json,
-    read_columns,
-    read_lines,
-    reading,
-)
+from argus.data.reading import check_file, nothing_in, parse_json, read_columns, read_lines, reading
 from argus.data.rows import (
     FORMATS,
     Row,

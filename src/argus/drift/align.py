@@ -268,7 +268,7 @@ def _run(is_met: Flags) -> int:
 
 
 class _Placing:
-    """Where chunks stand in their sources, source by source."""
+    """Places chunks in their sources, source by source."""
 
     def __init__(self, texts: Texts, pieces: Texts, titles: Texts, words: list[str]) -> None:
         self.texts, self.pieces, self.titles, self.words = texts, pieces, titles, words

@@ -32,7 +32,7 @@ from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.encoders.embed import embed
 from argus.encoders.embed import queries as as_queries
 from argus.indexes.exact import search
-from argus.jobs.result import Result
+from argus.jobs.result import TableResult
 from argus.jobs.workspace import NO_ENCODER, Record, open_encoder
 from argus.reports import write_report
 from argus.reports.section import Section, table
@@ -107,15 +107,13 @@ class DriftSummary(TypedDict):
 
 
 @dataclass(frozen=True, repr=False)
-class DriftResult(Result):
-    """Result of `find_drift`. Everything in it is also in `folder`."""
+class DriftResult(TableResult):
+    """Result of `find_drift`. Everything in it is also in `folder`.
 
-    TABLES = ("table",)
-    folder: Path
-    report: Path
+    table: one row per chunk or source that has drifted, what is served first on top.
+    """
+
     summary: DriftSummary
-    table: pa.Table
-    """One row per chunk or source that has drifted, what is served first on top."""
 
     def headline(self) -> Iterator[str]:
         """Yield the figures that matter."""

@@ -47,7 +47,7 @@ _NUMBERED = re.compile(r"(?:[#:_/-]+(?:chunk|part|p)?[_-]?\d+)+$")
 
 @dataclass(frozen=True)
 class Sources:
-    """What an index was made of. unread: id to why. left_out: files by why they are no source.
+    """Holds the sources of an index. unread: id to why. left_out: files by why they are none.
 
     recoded: files that are not in UTF-8.
     """

@@ -21,14 +21,7 @@ import numpy.typing as npt
 from argus.cores import available_cores
 from argus.data.types import FloatArray, IntArray, Span
 from argus.encoders.config import COSINE, Prompts
-from argus.encoders.protocol import (
-    Family,
-    R,
-    concatenate,
-    empty_rows,
-    make_fingerprint,
-    unit_rows,
-)
+from argus.encoders.protocol import Family, R, concatenate, empty_rows, make_fingerprint, unit_rows
 from argus.errors import EncodingError, InputError
 
 T = TypeVar("T")

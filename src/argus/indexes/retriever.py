@@ -23,21 +23,9 @@ from argus.encoders.embed import on_engine
 from argus.encoders.load import check_named
 from argus.engine import Engine
 from argus.errors import InputError
-from argus.indexes.blend import (
-    DENSE,
-    RELEVANCE_WEIGHT,
-    SENTENCE,
-    TEXT,
-    Fusion,
-    check_weight,
-)
+from argus.indexes.blend import DENSE, RELEVANCE_WEIGHT, SENTENCE, TEXT, Fusion, check_weight
 from argus.indexes.fold import SCENARIO, TopDocuments
-from argus.indexes.fusion import (
-    BM25_WEIGHT,
-    check_fusion,
-    fuse_with_bm25,
-    question_weights,
-)
+from argus.indexes.fusion import BM25_WEIGHT, check_fusion, fuse_with_bm25, question_weights
 from argus.indexes.header import FILE, IndexSpec, parse_index_spec
 from argus.indexes.lexical import STEMMED, Hits, LexicalIndex, check_query, words_of
 from argus.indexes.recipe import ActiveRecipe

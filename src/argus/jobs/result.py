@@ -103,7 +103,7 @@ class TableResult(Result):
     TABLES: ClassVar[tuple[str, ...]] = ("table",)
     folder: Path
     report: Path
-    summary: dict[str, Any]
+    summary: Any  # of keys that each job names
     table: pa.Table
 
 

@@ -23,12 +23,7 @@ from argus.corpora.opening import CorpusSource, Origin, open_corpus
 from argus.corpora.stored import Embeds, StoredCorpus
 from argus.data.fields import FieldNames
 from argus.data.folders import SUMMARY, ArtifactFolder, ManifestSection, corpora_in
-from argus.data.provenance import (
-    describe_environment,
-    describe_inputs,
-    peak_memory_bytes,
-    utc_now,
-)
+from argus.data.provenance import describe_environment, describe_inputs, peak_memory_bytes, utc_now
 from argus.data.reading import read_arrays
 from argus.data.types import Document
 from argus.data.writing import check_plain, replacing

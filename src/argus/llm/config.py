@@ -15,16 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from argus.endpoint import API_KEY_ENV, BASE_URL
 from argus.errors import InputError
-from argus.settings import (
-    Doc,
-    Ge,
-    Gt,
-    Option,
-    Options,
-    Setting,
-    check_settings,
-    settings_of,
-)
+from argus.settings import Doc, Ge, Gt, Option, Options, Setting, check_settings, settings_of
 
 PANEL = "Language model"
 _PANEL = Option(panel=PANEL)

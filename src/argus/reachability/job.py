@@ -33,7 +33,7 @@ from argus.data.types import Document, FloatArray, IntArray, Query
 from argus.data.writing import one_writer
 from argus.encoders import Encoder, EncoderConfig, load_encoder
 from argus.errors import InputError
-from argus.jobs.result import Result
+from argus.jobs.result import TableResult
 from argus.jobs.workspace import NO_ENCODER, Record, require_some
 from argus.measures import wilson
 from argus.measures.slices import Trials, rank_slices, slice_lines, slice_shares, slicing
@@ -172,15 +172,13 @@ class ReachSummary(TypedDict):
 
 
 @dataclass(frozen=True, repr=False)
-class ReachResult(Result):
-    """Result of `reach`. Everything in it is also in `folder`."""
+class ReachResult(TableResult):
+    """Result of `reach`. Everything in it is also in `folder`.
 
-    TABLES = ("table",)
-    folder: Path
-    report: Path
+    table: one row per record that does not come back, and why.
+    """
+
     summary: ReachSummary
-    table: pa.Table
-    """One row per record that does not come back, and why."""
 
     def headline(self) -> Iterator[str]:
         """Yield the figures that matter."""

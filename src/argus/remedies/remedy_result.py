@@ -90,7 +90,8 @@ def evaluate_remedy(
     fold = questions.fold
     config = EvaluateConfig(parent_field=None if fold is None else fold.field)
     states = (f"{index.path}@{BEFORE}{remedy}", f"{index.path}@{remedy}")
-    return evaluate(
+    judged: dict[str, Any] = evaluate(
         questions, questions.qrels, out=out, encoder=encoder, indexes=states, config=config,
         diagnosis=diagnosis,
     ).summary  # fmt: skip
+    return judged

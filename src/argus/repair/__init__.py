@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from argus.errors import InputError
-from argus.settings import Ge, Gt, Seed, check_settings
+from argus.settings import Ge, Gt, Option, Seed, check_settings
+from argus.tuning.written import NEEDS, Kind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +17,8 @@ class RepairConfig:
     Attributes:
         folds: Parts of the questions; what is chosen on the others is measured on each.
         max_needs: Most held-out needs that are asked, where no questions are judged.
-        sample: Documents whose needs a language model writes, drawn at random.
+        sample: Documents that a language model writes for, drawn at random.
+        write: What it writes: needs, summary, context (a line before the text); repeatable.
         rerank_depth: First results that a reranker orders.
         arm_seconds: Seconds that a reranker may take for all questions.
         only_try: Measure on the copy and say what would be kept: add nothing.
@@ -26,6 +28,7 @@ class RepairConfig:
     folds: Annotated[int, Ge(2)] = 5
     max_needs: Annotated[int, Ge(1)] = 500
     sample: Annotated[int, Ge(2)] = 500
+    write: Annotated[tuple[Kind, ...], Option(repeated=True)] = (NEEDS,)
     rerank_depth: Annotated[int, Ge(1)] = 30
     arm_seconds: Annotated[float, Gt(0)] = 600.0
     seed: Seed = 0

@@ -20,10 +20,9 @@ from argus.corpora.opening import Origin
 from argus.data.folders import SUMMARY, ArtifactFolder
 from argus.data.reading import WRITTEN, reading
 from argus.data.tables import read_table
-from argus.data.types import Document, Query
+from argus.data.types import Query
 from argus.data.writing import one_writer
 from argus.devices import Device
-from argus.encoders import Encoder
 from argus.errors import ArgusError, InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.judged import ParentFold, deeper
@@ -36,19 +35,17 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.llm import Estimate
 from argus.llm.config import NamedModel
+from argus.measures.significance import with_interval
 from argus.remedies.config import ReferenceConfig
 from argus.remedies.remedy_result import check_judged
 from argus.repair import RepairConfig, trials
 from argus.reports import write_report
 from argus.reports.section import Section, table
 from argus.retrievers.config import AskingConfig, NamedRetriever
-from argus.retrievers.opening import all_opened
 from argus.retrievers.protocol import Answers
-from argus.scenarios.config import ProfileSettings
 from argus.scenarios.files import read_profiles
 from argus.scenarios.profile import Profiled
-from argus.scenarios.profiles import draw, estimate_profiles, profile_documents
-from argus.settings import INDEX, OUTPUT, Option, Options
+from argus.settings import INDEX, OUTPUT, Option, Options, Without
 from argus.tuning.arms import (
     APPLICABLE,
     COLUMNS,
@@ -64,8 +61,9 @@ from argus.tuning.arms import (
     report_rows,
 )
 from argus.tuning.choose import BLEND
-from argus.tuning.others import TEXTS, Named
+from argus.tuning.others import TEXTS, Named, ask_retriever
 from argus.tuning.questions import Questions, hold_out_needs, of_judged
+from argus.tuning.written import NEEDS, estimate_sample, write_sample
 from argus.verdict.verdict import BLEND_MEASURED
 
 JOB = "repair"
@@ -129,6 +127,7 @@ def repair_index(
     reference: Annotated[ReferenceConfig | None, Options(ReferenceConfig, optional=True)] = None,
     arm: Sequence[str] = (),
     retriever: NamedRetriever = None,
+    asking: Annotated[AskingConfig | None, Without("timeout_s")] = None,
     model: NamedModel = None,
     config: RepairConfig | None = None,
     encoder: o.IndexEncoder = None,
@@ -186,12 +185,11 @@ def repair_index(
     record.open(folder, about=(opened.path,))
     start = time.perf_counter()
     price: dict[str, Any] | None = None
-    if profiles is None and model is not None:  # its answers are kept in the folder
-        sample, writer = draw(documents, config.sample), ProfileSettings().by(model)
-        written = profile_documents(sample, out=folder.path / SAMPLE, config=writer)
-        profiles = read_profiles(written.folder)
-        cost = written.summary["language_model"]["answers"]["cost"]
-        price = {"written": len(sample), "documents": len(documents), "cost": cost}
+    write = [kind for kind in config.write if kind != NEEDS or profiles is None]
+    if model is not None and write:  # its answers are kept in the folder
+        made = write_sample(documents, config.sample, write, model, folder.path / SAMPLE)
+        profiles, price = profiles or made.profiles, made.price
+        arm = [*arm, *(f"{TEXTS}:{file}" for file in made.files)]
     if profiles is not None:
         profiles = {d.id: profiles[d.id] for d in documents if d.id in profiles}
         if not any(p.profile is not None for p in profiles.values()):
@@ -201,7 +199,7 @@ def repair_index(
                 fix="Check that profiles and index belong to one corpus.", where="--profiles",
             )  # fmt: skip
     whole = trials.Materials(searching, reference, profiles, fold, Named.of(arm))
-    ask = partial(_ask, documents, searching)
+    ask = partial(ask_retriever, documents, searching, asking or AskingConfig())
     summary = last
     if summary is None:
         with record.timed("trying candidates"):
@@ -239,7 +237,7 @@ def estimate_trial(
     config: RepairConfig | None = None,
     out: Path | None = None,
 ) -> Estimate:
-    """Estimate prompts and cost of the needs that a language model writes for a sample.
+    """Estimate prompts and cost of what a language model writes for a sample.
 
     Asks nothing. Raises InputError without a model.
     """
@@ -251,8 +249,7 @@ def estimate_trial(
         )  # fmt: skip
     opened, config = ViewIndex.open(index_folder(index)), config or RepairConfig()
     home = (out or opened.path / HOME) / SAMPLE
-    sample = draw(originals(opened), config.sample)
-    return estimate_profiles(sample, out=home, config=ProfileSettings().by(model))
+    return estimate_sample(originals(opened), config.sample, config.write, model, home)
 
 
 def _try(
@@ -262,7 +259,7 @@ def _try(
     config: RepairConfig,
     folder: ArtifactFolder,
     retriever: Any,
-    ask: Callable[[Any, Sequence[Query], int], tuple[str, Answers]],
+    ask: Callable[[Any, Sequence[Query], int], tuple[str, Answers, dict[str, Tried]]],
 ) -> dict[str, Any]:
     """Try the arms, and write the values of each question into a folder.
 
@@ -286,9 +283,10 @@ def _try(
         return summary
     mine: Tried | None = None
     failed = 0
+    settings: dict[str, Tried] = {}
     if retriever is not None:
         depth = max(deeper(DEPTH, questions.fold), config.rerank_depth)
-        summary["mine"], answers = ask(retriever, questions.queries, depth)
+        summary["mine"], answers, settings = ask(retriever, questions.queries, depth)
         mine, failed = Tried(answers.run, [*answers.ms.values()]), len(answers.failed)
         there = [query for query in questions.queries if query.id in mine.run]
         questions = replace(questions, queries=there)
@@ -300,26 +298,12 @@ def _try(
             raise ArgusError(f"{n:,} of {len(queries):,} questions failed; the first: {first}")
         return Tried(answers.run, [*answers.ms.values()])
 
-    found, rows = trials.try_all(index.path, materials, questions, config, mine, try_retriever)
+    found, rows = trials.try_all(
+        index.path, materials, questions, config, mine, settings, try_retriever
+    )
     folder.write_table(TABLE, rows)
     about = {"questions": len(questions.queries), "questions_failed": failed}
     return summary | {"judged_by": questions.kind} | about | found
-
-
-def _ask(
-    documents: Sequence[Document],
-    encoder: Encoder,
-    retriever: Any,
-    queries: Sequence[Query],
-    k: int,
-) -> tuple[str, Answers]:
-    """Return the name of a retriever, and its k best documents of each question."""
-    with all_opened([retriever], documents, AskingConfig(), None, encoder) as (opened,):
-        answers = opened.ask(queries, k)
-    if not answers.run:
-        first = next(iter(answers.failed.values()))
-        raise ArgusError(f"{opened.name} failed all {len(queries):,} questions. The first: {first}")
-    return opened.name, answers
 
 
 def _read_last_trial(folder: ArtifactFolder, candidate: str, there: list[str]) -> dict[str, Any]:
@@ -368,7 +352,8 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         if unfair := judging_words(summary):
             yield unfair
         figures = summary["cross_validated"]
-        yield f"chosen on other folds and measured on each: {_describe_difference(figures)}"
+        means = f"{figures['mean_before']:.3f} → {figures['mean_after']:.3f}"
+        yield f"chosen on other folds and measured on each: {means}, {with_interval(figures)}"
         first, *rest = recommendation_words(summary)
         yield from (f"recommended: {first}", *rest)
     if price := summary.get("price"):
@@ -392,13 +377,6 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"kept: {summary['kept']}, which was in the index already"
     else:
         yield "nothing was added to the index"
-
-
-def _describe_difference(figures: Mapping[str, Any]) -> str:
-    low, high = figures["low"], figures["high"]
-    interval = f" (95% {low:+.3f} to {high:+.3f})" if low is not None and high is not None else ""
-    after, difference = figures["mean_after"], figures["mean_difference"]
-    return f"{figures['mean_before']:.3f} → {after:.3f}, {difference:+.3f}{interval}"
 
 
 def section(folder: Path, repair: Mapping[str, Any]) -> Section:

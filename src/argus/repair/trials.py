@@ -27,7 +27,7 @@ from argus.encoders.store import EMBEDDINGS, sharing
 from argus.errors import ArgusError, InputError
 from argus.evaluation.judged import ParentFold
 from argus.extras import naming_extras
-from argus.indexes.blend import DENSE, Blend
+from argus.indexes.blend import DENSE, TEXT, Blend
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.job import OWN_NAMES
 from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever
@@ -63,6 +63,7 @@ from argus.tuning.choose import BLEND, MEASURES, choose, trial_table
 from argus.tuning.others import TEXTS, Named, encoder_arms
 from argus.tuning.questions import NEEDS, Questions
 from argus.tuning.rerank import open_reranker, rerank
+from argus.tuning.settings import cut_arms
 
 SENTENCES = "sentences"  # the blend without BM25
 EXPAND, SCENARIOS, ADAPT = "expand", "scenarios", "adapt"
@@ -196,13 +197,15 @@ def try_all(
     questions: Questions,
     config: RepairConfig,
     mine: Tried | None,
+    settings: Mapping[str, Tried],
     ask: Callable[[str, Sequence[Query], int], Tried],
 ) -> tuple[dict[str, Any], pa.Table]:
     """Measure what runs, its parts and their fusions, and every arm that is named. Choose.
 
-    mine: answers of the user's retriever. None is the index as it is. ask: asks a retriever by its
-    name. The index itself only gains the vectors of new texts. Remedies that were made of needs are
-    left out of the copy while needs judge. Returns a part of the summary (`ChosenRepair`) and
+    mine: answers of the user's retriever. None is the index as it is. settings: the same under
+    other settings. ask: asks a retriever by its name. The index itself only gains the vectors of
+    new texts. Remedies that were made of needs are left out of the copy while needs judge. Returns
+    a part of the summary (`ChosenRepair`) and
     `trial_table`.
     """
     encoder, fold, queries = materials.encoder, questions.fold, questions.queries
@@ -235,6 +238,7 @@ def try_all(
                 tried.arms[name] = replace(search(trial), records=views, bytes=size)
                 tried.coverages[name] = _cover(trial, own, questions)
             take_out(trial, own)
+    tried.arms |= {**settings, **dict(cut_arms(before, fold))}
     words, dense = tried.arms[BM25].run, tried.arms[VECTORS].run
     for name in materials.named.encoders:
         with tried.trying(f"encoder:{name}"):
@@ -302,15 +306,17 @@ def _judged_only_mine(run: Run, judged: JudgedVectors) -> bool:
 def _cover(index: Path, but: Collection[str], questions: Questions) -> Coverage:
     """Count the documents that have remedies of an index, without some.
 
-    A remedy that mixes or corrects the search is of all documents.
+    One that mixes or corrects the search is of all documents, unless it is of further texts.
     """
     opened, fold = ViewIndex.open(index), questions.fold
     documents = [document.id for document in originals(opened)]
     recipes = [recipe for recipe in opened.header.recipes if recipe.remedy not in but]
     having = set(documents)
-    if not any(recipe.blend is not None or recipe.corrects for recipe in recipes):
-        columns = opened.snapshot().columns.select(["doc_id", "remedy"]).to_pylist()
-        having = {row["doc_id"] for row in columns if row["remedy"] not in {"", *but}}
+    columns = opened.snapshot().columns.select(["doc_id", "remedy", "kind"]).to_pylist()
+    rows = [row for row in columns if row["remedy"] not in {"", *but}]
+    is_of_all = any(recipe.blend is not None or recipe.corrects for recipe in recipes)
+    if not is_of_all or any(row["kind"] == TEXT for row in rows):
+        having = {row["doc_id"] for row in rows}
     grades = (questions.qrels[query.id] for query in questions.queries)
     relevant = [[doc for doc, grade in of_one.items() if grade > 0] for of_one in grades]
     if fold is None:

@@ -32,14 +32,7 @@ from argus.jobs.result import TableResult
 from argus.jobs.workspace import Parts, Record, any_encoder, corpus_for, remove_parts, texts_cut
 from argus.knowledge import KnowledgeBase, KnowledgeSource, RelationGraph, ground, read_knowledge
 from argus.knowledge.base import ids_of
-from argus.measures.slices import (
-    Slicing,
-    Trials,
-    rank_slices,
-    slice_lines,
-    slice_shares,
-    slicings,
-)
+from argus.measures.slices import Slicing, Trials, rank_slices, slice_lines, slice_shares, slicings
 from argus.progress import progress
 from argus.reports import figures, write_report
 from argus.reports.section import MAX_ROWS, Section, naming, slices_table, table

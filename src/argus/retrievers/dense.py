@@ -149,7 +149,8 @@ class StoreSource(Source):
     """A vector store. A query that the encoder or the store rejects has failed.
 
     rank: returns at most k documents of each of (n, dim) queries, best first. warning: a doubt
-    about all answers. ids: documents of records whose own ids are others.
+    about all answers. ids: documents of records whose own ids are others. ways: how else the store
+    can rank, each by what is other.
     """
 
     name: str
@@ -160,6 +161,7 @@ class StoreSource(Source):
     ids: Mapping[str, str] = field(default_factory=dict, repr=False)
     correction: QueryCorrection | None = None
     blocking: Blocking = field(default_factory=Blocking, repr=False)
+    ways: Mapping[str, Search] = field(default_factory=dict, repr=False)
     batch = BATCH
 
     @property
@@ -226,10 +228,15 @@ def open_store_source(
         identity = content_hash("blend" if is_blend else "store", opened.name, *parts).hex()
 
         rank: Search
+        ways: dict[str, Search] = {}
         if blend is None:
             ids = _document_ids(opened.iterate(PAGE), known, config.id_field, opened.name)
             foreign = _foreign_vectors(opened, model, known, ids)
             rank = partial(opened.search, matching=matching)
+            if opened.can_search_exactly and not facts.is_exact:
+                ways["exact"] = partial(rank, exact=True)
+            if matching:
+                ways["without its filter"] = opened.search
         else:
             documents = blend.numbers.fields
             empty = np.empty((len(documents), 0), np.float32)
@@ -239,7 +246,7 @@ def open_store_source(
         interrupt = opened.interrupt if isinstance(opened, Interruptible) else None
         blocking = Blocking(config.timeout_s is not None, interrupt)
         try:
-            yield StoreSource(name, identity, model, rank, foreign, ids, correction, blocking)
+            yield StoreSource(name, identity, model, rank, foreign, ids, correction, blocking, ways)
         finally:
             blocking.finish()
 

@@ -28,13 +28,7 @@ from argus.errors import ArgusError
 from argus.jobs import options as o
 from argus.jobs.answers import RecordedModel, require_answers, spent, why_none
 from argus.jobs.result import Result
-from argus.jobs.workspace import (
-    NO_ENCODER,
-    Record,
-    check_folder,
-    read_documents,
-    require_some,
-)
+from argus.jobs.workspace import NO_ENCODER, Record, check_folder, read_documents, require_some
 from argus.llm import Estimate, LanguageModel, Ledger, Prompt, estimate, open_model
 from argus.llm import State as PromptState
 from argus.llm.config import with_models

@@ -41,13 +41,7 @@ from argus.measures.intervals import nominal_alpha
 from argus.measures.significance import ends_words, interval_words, paired_difference
 from argus.reports import write_report
 from argus.reports.section import Section, table
-from argus.scenarios.qa.cases import (
-    Retrieved,
-    context_hit,
-    draw,
-    retrieve,
-    scenarios_in,
-)
+from argus.scenarios.qa.cases import Retrieved, context_hit, draw, retrieve, scenarios_in
 from argus.scenarios.qa.judge import Arm
 from argus.scenarios.tables import headings, schema
 from argus.settings import Doc, Ge, Option, Seed, Writes, check_settings

@@ -28,11 +28,7 @@ from argus.data.runs import first_rank, ranking
 from argus.data.texts import in_cell
 from argus.data.types import Run
 from argus.data.writing import one_writer, write_whole
-from argus.encoders import (
-    Encoder,
-    EncoderConfig,
-    load_encoder,
-)
+from argus.encoders import Encoder, EncoderConfig, load_encoder
 from argus.encoders.store import sharing
 from argus.errors import ArgusError, NothingMeasured, NothingToMend
 from argus.evaluation.systems import System, ask_retriever, judge, search_index, without_failed

@@ -37,6 +37,7 @@ from argus.suite.config import Suite
 from argus.suite.reading import Table, suite_of
 from argus.suite.requests import BenchmarkRequest, Figures, Measured, Place, which_measured
 from argus.suite.sources import KINDS, FailureRequest, how_counted
+from argus.visible import aligned
 
 JOB = "reproduce"
 MINUTES = 4.0
@@ -205,9 +206,7 @@ class ReproduceResult(Result):
                 right = "-" if published is None else f"{published:,.{digits}f}"
                 lines[cell["row"]].append(f"{left} | {right}")
         table = [["", *columns], *lines.values()]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        for line in table:
-            yield "  ".join(map(str.ljust, line, widths)).rstrip()
+        yield from aligned(table)
         if more := len(summary["cells"]) - len(lines) * len(columns):
             yield (
                 f"{more:,} more cells, in rows and columns where nothing was run, are in the table"

@@ -24,6 +24,7 @@ from argus.indexes.snapshot import Snapshot
 from argus.measures import evaluate
 from argus.measures.measures import coverage_words
 from argus.measures.significance import UNCHANGED, with_interval
+from argus.visible import aligned
 
 DEPTH = 10  # documents that are measured
 COLUMNS = ("arm", "verdict", "nDCG@10", "difference (95%)", "improved, harmed", "R@10", "hits@10",
@@ -71,7 +72,7 @@ class Tried:
 
     @property
     def cost(self) -> dict[str, Any]:
-        """What it costs, for a summary: ms at the median and the 95th percentile, or None."""
+        """The cost in a summary: ms at the median and the 95th percentile (or None), and size."""
         at = [round(float(p), 1) for p in np.percentile(self.ms, [50, 95])] if self.ms else None
         ms = None if at is None else {"p50": at[0], "p95": at[1]}
         return {"ms": ms, "records": self.records, "bytes": self.bytes, "note": self.note}
@@ -191,9 +192,7 @@ def arm_lines(summary: Mapping[str, Any]) -> Iterator[str]:
                 arm["verdict"], covered and f"a gain where {covered}", arm["note"],
             ])),
         ))  # fmt: skip
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(map(str.ljust, row, widths)).rstrip()
+    yield from aligned(rows)
 
 
 def report_rows(summary: Mapping[str, Any]) -> list[list[str]]:

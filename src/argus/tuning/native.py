@@ -19,6 +19,8 @@ from argus.indexes.fusion import check_fusion
 from argus.indexes.retriever import FUSED_DEPTH
 from argus.indexes.snapshot import check_k
 from argus.settings import TOP_K
+from argus.stores.spec import parse_store
+from argus.tuning.arms import FUSION_ARMS
 
 # Fields of `place`, and what stands for one that is not given. url: an address or a path.
 # text_field: what BM25 searches, a sparse vector in Qdrant and Milvus. id_field: of a document's
@@ -267,3 +269,20 @@ def _quoted(text: str) -> str:
 
 _ANY = "The target python fuses in the application, whatever the store."
 _IDS = {"langchain": "id", "llamaindex": "node_id"}
+
+
+def code_of(arm: str, target: str | None, store: str | None, vector_field: str | None) -> list[str]:
+    """Return the lines of a fusion's code: in the store's own terms where one is named and can.
+
+    arm: one of `argus.tuning.arms.FUSION_ARMS`. Errors are those of `application_code`.
+    """
+    place: dict[str, str] = {}
+    if store is not None:
+        spec = parse_store(store)
+        target = target or (spec.kind if spec.kind in TARGETS else None)
+        place = {"url": spec.place, "collection": spec.collection}
+        place |= {} if vector_field is None else {"vector_field": vector_field}
+    fusion = FUSION_ARMS[arm]
+    return application_code(
+        arm, method=fusion.fusion, weight=fusion.bm25, target=target or "python", place=place
+    ).splitlines()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Query, Run
@@ -17,13 +18,17 @@ from argus.encoders import documents as as_documents
 from argus.encoders import embed
 from argus.encoders import queries as as_queries
 from argus.encoders.load import load_any_encoder
-from argus.encoders.protocol import arrays_of, family_of
+from argus.encoders.protocol import Encoder, arrays_of, family_of
 from argus.encoders.store import open_store
-from argus.errors import InputError
+from argus.errors import ArgusError, InputError
 from argus.indexes.exact import search
 from argus.indexes.fusion import fuse_with_bm25
 from argus.indexes.retriever import FUSED_DEPTH
+from argus.retrievers.config import AskingConfig
+from argus.retrievers.opening import all_opened
+from argus.retrievers.protocol import Answers
 from argus.tuning.arms import FUSION_ARMS, RIVALS, Tried, timed
+from argus.tuning.settings import store_arms
 
 ENCODER, RERANK, TEXTS = "encoder", "rerank", "texts"
 
@@ -96,3 +101,24 @@ def encoder_arms(
         blend = FUSION_ARMS[rival]
         run = fuse_with_bm25(first, second, FUSED_DEPTH, blend.fusion, blend.bm25)
         yield f"{ENCODER}:{name} and {what} by {rival}", Tried(run, ms, len(ids), size, note)
+
+
+def ask_retriever(
+    documents: Sequence[Document],
+    encoder: Encoder,
+    asking: AskingConfig,
+    retriever: Any,
+    queries: Sequence[Query],
+    k: int,
+) -> tuple[str, Answers, dict[str, Tried]]:
+    """Return the name of a retriever, its k best documents, and itself under other settings.
+
+    Raises ArgusError where it fails all questions.
+    """
+    with all_opened([retriever], documents, asking, None, encoder) as (opened,):
+        answers = opened.ask(queries, k)
+        settings = dict(store_arms(opened, queries, k))
+    if not answers.run:
+        first = next(iter(answers.failed.values()))
+        raise ArgusError(f"{opened.name} failed all {len(queries):,} questions. The first: {first}")
+    return opened.name, answers, settings

@@ -10,13 +10,7 @@ import numpy as np
 import pytest
 
 from argus.authority.benchmarks.collection import Benchmark, Question
-from argus.authority.benchmarks.systems import (
-    SYSTEMS,
-    Bench,
-    Okapi,
-    choose,
-    okapi_words,
-)
+from argus.authority.benchmarks.systems import SYSTEMS, Bench, Okapi, choose, okapi_words
 from argus.authority.rules import Edge, Record, Rule
 from argus.authority.times import parse_moment
 from argus.encoders import EmbeddingStore

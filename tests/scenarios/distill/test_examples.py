@@ -8,13 +8,7 @@ from argus.llm.model import UnusableAnswer, read_object
 from argus.llm.weights import prompt_tokens
 from argus.scenarios import Profiled, ProfileState, Scenario, ScenarioProfile
 from argus.scenarios.config import ProfileSettings, Role
-from argus.scenarios.distill import (
-    Example,
-    build_examples,
-    completion_of,
-    make_example,
-    split,
-)
+from argus.scenarios.distill import Example, build_examples, completion_of, make_example, split
 from argus.scenarios.files import ProfileAnswer, from_answer
 from argus.scenarios.profiles import scenario_prompt
 from tests.support.distilling import DOCUMENTS, PROFILES, TEXTS

@@ -35,13 +35,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from argus.generative.failures.judging import FAILED, PARTIAL, VERDICTS, YES
-from argus.generative.failures.measures import (
-    HIT,
-    NEGLIGIBLE,
-    SWITCHED_OFF,
-    UNANNOTATED,
-    Floats,
-)
+from argus.generative.failures.measures import HIT, NEGLIGIBLE, SWITCHED_OFF, UNANNOTATED, Floats
 from argus.measures.intervals import spearman, wilson
 
 Value = str | int | float | None

@@ -23,14 +23,7 @@ from argus.data.folders import ArtifactFolder
 from argus.data.runs import Excluded, spare, without_excluded
 from argus.data.types import Document, FloatArray, Qrels, Query, Run
 from argus.data.writing import one_writer
-from argus.encoders import (
-    DEFAULT_MODEL,
-    Embedded,
-    EmbeddingStore,
-    Encoder,
-    EncoderConfig,
-    embed,
-)
+from argus.encoders import DEFAULT_MODEL, Embedded, EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.engine import open_given
@@ -57,13 +50,7 @@ from argus.scenarios.ablation.grid import (
     usual_cell,
 )
 from argus.scenarios.config import Cell
-from argus.scenarios.files import (
-    Baseline,
-    Expansion,
-    expanded,
-    given_profiles,
-    read_expansions,
-)
+from argus.scenarios.files import Baseline, Expansion, expanded, given_profiles, read_expansions
 from argus.scenarios.profile import Component, Profiled, ProfileState, needs
 from argus.settings import Without
 

@@ -20,14 +20,7 @@ from argus.data.writing import take_lock
 from argus.errors import ArgusError, InputError
 from argus.progress import LINES, VARIABLE, Step, read_step
 from argus.service.jobs.planning import NAME, Commands, JobRequest, Planned, as_request, plan_job
-from argus.service.jobs.table import (
-    AT_AN_END,
-    RESUMABLE,
-    JobRecord,
-    JobState,
-    JobTable,
-    Progress,
-)
+from argus.service.jobs.table import AT_AN_END, RESUMABLE, JobRecord, JobState, JobTable, Progress
 from argus.service.workplace import Workplace
 
 MAX_WAITING = 200  # jobs

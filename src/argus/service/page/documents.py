@@ -24,15 +24,7 @@ from argus.data.types import View
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.snapshot import rows_to_views
 from argus.service.page.indexes import Warm, index_of
-from argus.service.page.rendering import (
-    DOCUMENTS,
-    PageOf,
-    PageRoute,
-    Row,
-    Rows,
-    Values,
-    refused,
-)
+from argus.service.page.rendering import DOCUMENTS, PageOf, PageRoute, Row, Rows, Values, refused
 
 BANDS = ("low", "mid", "high")
 MAX_ROWS = 100  # of each part of a document's page
