@@ -62,5 +62,6 @@ from .retrievers.config import AskingConfig as AskingConfig
 from .retrievers.protocol import Retriever as Retriever
 from .traffic.job import audit_traffic as audit_traffic
 from .traffic.judging import judge_traffic as judge_traffic
+from .tuning.doors import compare_retrievers as compare_retrievers
 from .verdict.verdict import read_verdict as read_verdict
 from .version import __version__ as __version__

@@ -94,12 +94,14 @@ MISTAKES = {
     },
     "evaluate": {
         "--queries queries.jsonl --qrels qrels.tsv": "expected one system, or two",
-        "--index i --index j --depth 900": "--depth: is not read where two",
-        "--retriever a.py --out out": "0 indexes, 1 retrievers and 0 runs; expected two",
-        "--retriever a.py --run r.trec --run s.trec": "1 retrievers and 2 runs",
-        "--retriever nothing --retriever a.py --queries queries.jsonl --out out": (
-            "--retriever: 'nothing' names no retriever"
-        ),
+    },
+    "compare": {
+        "nothing a.py --queries queries.jsonl --out out": "A: 'nothing' names none",
+        "a.py a.py --out out": "--queries: no questions",
+    },
+    "explain --failed": {
+        "--index ix": "--failed without judged questions",
+        "--queries queries.jsonl --qrels qrels.tsv": "nothing that answers",
     },
     EVALUATE: {
         "--measures nDCG@0": "measure 'nDCG@0' has the cutoff 0",

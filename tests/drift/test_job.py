@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import numpy as np
 import pytest
 
 from argus import StoreCorpus, build_index, check
+from argus.data.fields import FieldNames
 from argus.data.types import Document, Query
 from argus.drift.config import DriftConfig
 from argus.drift.job import find_drift
+from argus.drift.sources import hashes_of, read_sources
 from argus.errors import InputError
 from argus.evaluation.gate import GateBounds, Verdict, gate
 from argus.verdict import read_verdict
@@ -182,3 +185,39 @@ def test_sources_are_read_before_anything_is_searched(tmp_path, pages):
     with pytest.raises(InputError, match="no such file"):
         check(CHUNKS, sources=tmp_path / "none", out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_since_a_commit_only_what_changed_is_told(pages, tmp_path):
+    def git(*words):
+        name = ["-c", "user.name=a", "-c", "user.email=a@b.example"]
+        subprocess.run(["git", *name, *words], cwd=pages, check=True, capture_output=True)
+
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "as it is")
+    (pages / "new.md").write_text("The Thur flows from the Churfirsten to the Rhine by Andelfingen")
+    found = compared(CHUNKS, pages, tmp_path, config=DriftConfig(since="HEAD"))
+    assert [(row["source"], row["kind"]) for row in found.table.to_pylist()] == [
+        ("new.md", "missing")
+    ]
+    for since in ("HEAD~9", "--output=x"):
+        with pytest.raises(InputError) as error:
+            compared(CHUNKS, pages, tmp_path, config=DriftConfig(since=since))
+        assert error.value.where == "--since" and not (pages / "x").exists()
+
+
+def test_rows_of_a_query_are_sources(tmp_path):
+    query = "SELECT 'ska' AS id, 'Ska came from Jamaica before reggae, in the fifties' AS text"
+    read = read_sources(f"sql:{query}", FieldNames())
+    assert [(d.id, d.text[:3]) for d in read.documents] == [("ska", "Ska")]
+    with pytest.raises(InputError, match="nothing"):
+        read_sources("sql:SELECT * FROM nothing", FieldNames())
+
+
+def test_a_time_tells_of_a_chunk_without_text(pages):
+    name = next(path.name for path in pages.iterdir())
+    sources = read_sources(pages, FieldNames())
+    row = np.array([[d.id for d in sources.documents].index(name)])
+    for year, unchanged in (("2099-01-01", True), ("2001-01-01", False)):
+        chunks = [Document("c", "", "", {"source": name, "indexed_at": year})]
+        assert hashes_of(chunks, sources, row, None) == (None, [unchanged])

@@ -6,10 +6,10 @@ import pytest
 
 from argus.data import Document, Query, View
 from argus.errors import InputError
-from argus.evaluation.comparison import compare_retrievers
 from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.job import evaluate
 from argus.indexes.views import ViewIndex
+from argus.tuning.doors import compare_retrievers
 
 QUERIES = [
     Query("q1", "Who ruled Lotharingia?"),
@@ -158,13 +158,13 @@ def test_an_index_before_and_after_a_remedy(index, tmp_path):
     assert result.summary["implicitness"]["share"] is None, "no document of this index has a title"
 
 
-def test_two_indexes_are_asked_for_every_document_by_its_title(index, corpus, tmp_path):
+def test_two_indexes_are_asked_by_the_words_of_every_document(index, corpus, tmp_path):
     result = compare_retrievers(
-        indexes=[f"{index}@original", str(index)], out=tmp_path / "o",
+        f"{index}@original", str(index), out=tmp_path / "o",
         queries=[Query("q", "a medieval bishop")], corpus=corpus, k=1,
     )  # fmt: skip
     (lost,) = result.summary["lost"]
     assert (lost["id"], lost["value_before"], lost["value_after"]) == ("d1", 1, 2)
-    assert result.summary["queries"] == {"titles": 2, "given": 1, "failed": 0}
+    assert result.summary["queries"] == {"own": 3, "given": 1, "failed": 0}
     changes = pq.read_table(tmp_path / "o" / "comparison_queries.parquet").to_pylist()
     assert [(r["text"], r["left"]) for r in changes if r["changed"]] == [("Teutberga", "Teutberga")]

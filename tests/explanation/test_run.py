@@ -9,9 +9,9 @@ from argus.data.documents import write_beir
 from argus.data.runs import ranking, write_run
 from argus.data.types import Document, Query
 from argus.errors import InputError
-from argus.explanation.config import RunConfig
+from argus.explanation.config import ExplainConfig, RunConfig
 from argus.explanation.evidence import Cause, Verdict
-from argus.explanation.run import explain_run, show_corpus
+from argus.explanation.run import explain_failed, explain_run, show_corpus
 from argus.indexes.fusion import fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
 
@@ -66,3 +66,40 @@ def test_a_corpus_is_shown_without_its_password() -> None:
     for corpus in (name, StoreCorpus(name)):
         assert show_corpus(corpus) == "pgvector:postgresql://127.0.0.1/db/docs"
     assert show_corpus("docs.jsonl") == "docs.jsonl" and show_corpus(None) == ""
+
+
+DOCUMENTS = [
+    Document("tea", "Tea is made of leaves and hot water"),
+    Document("ska", "Ska came from Jamaica before reggae"),
+    Document("rain", "Rain falls on most days of the week"),
+]
+ASKED = [Query("q1", "leaves"), Query("q2", "music of the islands"), Query("q3", "days")]
+QRELS = {"q1": {"tea": 1}, "q2": {"ska": 1}, "q3": {"rain": 2, "tea": 1}, "q4": {"ska": 1}}
+
+
+def test_all_questions_that_fail_are_explained_at_once(tmp_path):
+    def first(query, k):
+        best = "ska" if query == "leaves" else "rain"
+        return [(best, 2.0), ("tea", 1.99), ("ska" if best == "rain" else "rain", 0.0)][:k]
+
+    write_beir(tmp_path, DOCUMENTS, ASKED, {})
+    config = RunConfig(corpus=tmp_path, k=1)
+    found = explain_failed(ASKED, QRELS, retriever=first, of_run=config)
+    assert (found.asked, found.failed) == (3, 2), "q3 brings what is judged best"
+    causes = {one.query_id: (one.doc_id, one.cause) for one in found.explained}
+    assert causes == {"q1": ("tea", Cause.LEXICAL), "q2": ("ska", Cause.LEXICAL)}
+    summary = found.as_dict()
+    assert summary["causes"] == {"lexical gap": 2}
+    assert summary["remedies"] == {"Fuse the search with BM25.": 1}, "it brings tea, as computed"
+    lines = list(found.headline())
+    assert lines[0] == "2 of 3 questions fail: nothing judged relevant is in their top 1"
+    assert lines[-1] == "what reaches most, 1 of 2: Fuse the search with BM25."
+
+
+def test_failing_questions_of_an_index_have_its_causes(indexed, minilm, tmp_path):
+    vectors = minilm.encode_documents([d.content for d in DOCUMENTS])
+    found = explain_failed(
+        [Query("q1", "hot tea"), Query("q2", "a drink")], {"q1": {"tea": 1}, "q2": {"lost": 1}},
+        index=indexed(tmp_path / "ix", DOCUMENTS, vectors, minilm), config=ExplainConfig(k=1),
+    )  # fmt: skip
+    assert (found.asked, found.failed, found.explained[0].cause) == (2, 1, Cause.ABSENT)

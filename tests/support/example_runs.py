@@ -34,6 +34,7 @@ EXAMPLES: dict[str, Any] = {
 FOLLOWS = {
     "argus explain": "argus index build",
     "argus evaluate": "argus index build",
+    "argus compare": "argus index build",
     "argus index add": "argus index build",
     "argus index delete": "argus index build",
     "argus index compact": "argus index delete",

@@ -10,7 +10,6 @@ from pathlib import Path
 import argus
 from argus.data.types import Document, Query
 from argus.encoders import EncoderConfig
-from argus.evaluation.comparison import compare_retrievers
 from argus.indexes.job import build_index
 from argus.remedies.blend import blend_index
 from argus.retrievability.audit import audit
@@ -89,7 +88,7 @@ def _compared(place: Path, everything: Sequence[Document]) -> None:
     """Compare two retrievers, of which the second loses documents."""
     lost = [everything[0].id, ID]
     both = [ByWords(everything), ByWords(everything, lost)]
-    compare_retrievers(both, queries=QUESTIONS, out=place / "comparison", k=5)
+    argus.compare_retrievers(*both, queries=QUESTIONS, out=place / "comparison", k=5)
 
 
 def _records(folder: Path) -> argus.AuthoritySource:

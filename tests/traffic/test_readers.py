@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import argus
-from argus.traffic.exchange import seconds
+from argus.data.fields import seconds
 from tests.support.examples import write_rows
 
 

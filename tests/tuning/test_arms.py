@@ -24,9 +24,8 @@ from argus.repair import RepairConfig
 from argus.repair.job import estimate_trial, headline, repair_index
 from argus.retrievers.config import AskingConfig
 from argus.tuning.arms import Tried
-from argus.tuning.others import Named
+from argus.tuning.others import Named, cut_arms
 from argus.tuning.rerank import open_reranker, rerank
-from argus.tuning.settings import cut_arms
 from tests.conftest import Endpoint as Model
 from tests.conftest import serving
 

@@ -1,36 +1,27 @@
-"""`argus evaluate`: measure search systems on judged questions, or compare the lists of two.
-
-With `--qrels` the job is `argus.evaluation.job`, without it (or with `--compare`)
-`argus.evaluation.comparison`. This module reads the options and refuses those of the other job.
-"""
+"""`argus evaluate`: measure one or two search systems on judged questions."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Annotated
 
 from argus.cli import output
 from argus.cli.places import check_inputs
 from argus.cli.signatures import with_blocks
 from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import FieldNames, QrelsName
-from argus.errors import InputError
 from argus.evaluation.config import EvaluateConfig
 from argus.jobs import options as o
 from argus.retrievers.config import NAMES, AskingConfig
 from argus.retrievers.config import PANEL as RETRIEVER
-from argus.settings import CORPUS, INDEX, TOP_K, Doc, Ge, Le, Option, TopK, settings_of
+from argus.settings import CORPUS, INDEX, Doc, Ge, Le, Option
 
 
 @with_blocks
 def evaluate(
-    context: typer.Context,
     *,
-    queries: Path | None = None,
-    qrels: Annotated[Path | None, QrelsName()] = None,
-    compare: bool = False,
+    queries: Path,
+    qrels: Annotated[Path, QrelsName()],
     out: o.Out = o.OUT,
     index: list[str] | None = None,
     retriever: Annotated[
@@ -43,7 +34,6 @@ def evaluate(
     encoder: str | None = None,
     hybrid: list[str] | None = None,
     config: EvaluateConfig,
-    k: TopK = TOP_K,
     asking: AskingConfig,
     columns: FieldNames,
     excluded: o.Excluded = None,
@@ -52,17 +42,14 @@ def evaluate(
     fresh: o.Fresh = False,
     json: o.AsJson = False,
 ) -> None:
-    """Measure a system on judged questions; or compare two, judged or not.
+    """Measure an index, a retriever or a run on judged questions, or the second of two.
 
-    With --queries and --qrels: an index, a retriever or a run, or the second against the first by
-    a paired test, with the queries that were harmed. Writes per_query.parquet and .csv. Without
-    judgements: the documents that a change gains and loses, of two of --index, --retriever and
-    --run. Writes comparison.parquet and .csv.
+    Two are compared by a paired test, with the queries that the second harms. Writes
+    per_query.parquet and .csv. Without judgements `argus compare` sets two beside one another.
 
     Args:
         queries: Queries (JSONL, CSV, TSV, Parquet, BEIR folder).
-        qrels: Judgements (BEIR: query-id, corpus-id, score; or TREC). Without: two are compared.
-        compare: With judgements, too, name what the second of two gains and loses.
+        qrels: Judgements (BEIR: query-id, corpus-id, score; or TREC).
         index: PATH, PATH@original or PATH@REMEDY; once or twice.
         run: TREC run file (.gz too) or JSON; counts after --index.
         corpus: Where titles and texts come from.
@@ -73,41 +60,12 @@ def evaluate(
         weights: What a document's own score counts against its scenarios'; for all indexes, or once
             for each; default: as each says, else 0.7.
     """
-    is_judged = qrels is not None and not compare
-    if is_judged:
-        output.refuse_given(context, ["k"], "where --qrels is what is measured")
-    else:
-        names = {setting.key for setting in settings_of(EvaluateConfig)} - {"parent_field"}
-        because = "where two systems are compared by their lists"
-        output.refuse_given(context, sorted(names | {"diagnosis", "excluded"}), because)
+    from argus.evaluation.job import evaluate as run_judged
+
     check_inputs({"index": INDEX, "corpus": CORPUS}, {"index": index, "corpus": corpus})
-    common: dict[str, Any] = {"out": out, "fresh": fresh}
-    of_corpus: dict[str, Any] = {"corpus": corpus, "fields": columns}
-    systems: dict[str, Any] = {
-        "indexes": index or (), "retrievers": retriever or (), "runs": run or (),
-        "encoder": encoder, "hybrid": hybrid or (), "weights": weights or (), "asking": asking,
-    }  # fmt: skip
-    result: Any
-    if is_judged and qrels is not None:
-        from argus.evaluation.job import evaluate as run_judged
-
-        if queries is None:
-            raise InputError(
-                "judgements without queries",
-                expected="the questions that are judged",
-                fix="Name them with --queries.",
-                where="--queries",
-            )
-        result = run_judged(
-            queries, qrels, excluded=excluded, diagnosis=diagnosis, config=config, **systems,
-            **of_corpus, **common,
-        )  # fmt: skip
-        output.show(result, as_json=json)
-        return
-    from argus.evaluation.comparison import compare_retrievers
-
-    result = compare_retrievers(
-        queries=queries or (), qrels=qrels, k=k, parent_field=config.parent_field,
-        **systems, **of_corpus, **common,
+    result = run_judged(
+        queries, qrels, out=out, fresh=fresh, excluded=excluded, diagnosis=diagnosis, config=config,
+        indexes=index or (), retrievers=retriever or (), runs=run or (), encoder=encoder,
+        hybrid=hybrid or (), weights=weights or (), asking=asking, corpus=corpus, fields=columns,
     )  # fmt: skip
     output.show(result, as_json=json)

@@ -7,6 +7,7 @@ index, `argus.explanation.run` for a run, a retriever or an encoder over a corpu
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,8 @@ import typer
 
 from argus.cli import output
 from argus.cli.signatures import with_blocks
+from argus.commands import command
+from argus.data.fields import QrelsName
 from argus.devices import Device
 from argus.encoders.config import EncoderConfig
 from argus.errors import InputError
@@ -25,19 +28,23 @@ from argus.retrievers.names import is_index
 from argus.settings import Doc, Option
 
 if TYPE_CHECKING:
-    from argus.explanation.evidence import Explanation, RunExplanation
+    from argus.explanation.evidence import Explanation, FailedExplanations, RunExplanation
+
+    Shown = Explanation | RunExplanation | FailedExplanations
 
 
 @with_blocks
 def explain(
     *,
     query: Annotated[
-        str, typer.Argument(help="The question; with --queries or --run, the id of one.")
-    ],
+        str | None, typer.Argument(help="The question; with --queries or --run, the id of one.")
+    ] = None,
     doc_id: Annotated[
         str | None,
         typer.Argument(help="The document that should come back; without it, --index is searched."),
     ] = None,
+    failed: bool = False,
+    qrels: Annotated[Path | None, QrelsName()] = None,
     index: str | None = None,
     run: Path | None = None,
     retriever: Annotated[
@@ -55,9 +62,12 @@ def explain(
 
     Of an index, of a run, of a retriever, or of an exact search by --encoder through --corpus: so
     for sparse and late-interaction encoders, with what of the query they matched. Without DOC_ID:
-    the documents of --index that answer QUERY best.
+    the documents of --index that answer QUERY best. With --failed, --queries and --qrels: every
+    judged question of which nothing relevant comes back, causes counted.
 
     Args:
+        failed: Explain all judged questions that fail at once, in place of QUERY.
+        qrels: Their judgements (BEIR: query-id, corpus-id, score; or TREC).
         index: Index folder; PATH@original or PATH@REMEDY for that state.
         run: Or what any search found: a TREC or JSON run; QUERY is an id in it.
         store: With --corpus and --encoder alone: folder of vectors, such as OUT/embeddings.
@@ -69,6 +79,16 @@ def explain(
     model = None if encoder is None else EncoderConfig(model=encoder, device=device)
     by_encoder = model is not None and of_run.corpus is not None
     answer: Any
+    if failed:
+        return show_failed(
+            query, qrels, json, index=index, retriever=retriever, run=run, config=measure,
+            of_run=of_run, asking=asking, encoder=model,
+        )  # fmt: skip
+    if query is None:
+        raise InputError(
+            "no QUERY", expected="a question, or --failed for all that fail",
+            fix="argus explain WORDS --index PATH searches.", where="QUERY",
+        )  # fmt: skip
     if doc_id is None:
         others = {"run": run, "retriever": retriever, "corpus": of_run.corpus}
         given = [f"--{name}" for name, value in others.items() if value is not None]
@@ -128,7 +148,36 @@ def explain(
     return show_explanation(answer, json)
 
 
-def show_explanation(explanation: Explanation | RunExplanation, as_json: bool) -> None:
+def show_failed(
+    query: str | None, qrels: Path | None, as_json: bool, *, index: str | None,
+    retriever: str | None, config: ExplainConfig, **more: Any,
+) -> None:  # fmt: skip
+    """Explain all judged questions that fail, and print their causes."""
+    from argus.explanation.run import explain_failed
+    from argus.retrievers.dense import open_index
+
+    if qrels is None or config.queries is None or query is not None:
+        raise InputError(
+            f"--failed {'beside a QUERY' if query is not None else 'without judged questions'}",
+            expected="--queries FILE --qrels FILE, and no QUERY", fix="Name both.",
+            where="--failed",
+        )  # fmt: skip
+    if index is None and retriever is None and more["run"] is None:
+        expected = "--index PATH, --retriever NAME, or --run FILE"
+        fix = "Name what was searched, or what was found."
+        raise InputError("nothing that answers", expected=expected, fix=fix, where="--index")
+    home: Any = index
+    if retriever is not None and is_index(retriever):
+        home, retriever = open_index(retriever, more["encoder"]), None
+    found = explain_failed(config.queries, qrels, index=home, retriever=retriever, config=config,
+                           **more)  # fmt: skip
+    if home is not None and isinstance(home, str):
+        trying = ("--index", home, "--queries", config.queries, "--qrels", qrels)
+        found = replace(found, then=command("tune", "try", *trying))
+    show_explanation(found, as_json)
+
+
+def show_explanation(explanation: Shown, as_json: bool) -> None:
     """Print every cause, the likeliest first."""
     if as_json:
         output.print_json(explanation.as_dict())

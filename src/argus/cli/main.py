@@ -60,9 +60,14 @@ COMMANDS = (
         example="argus explain 'which one is about rivers?' d7 --index index/",
     ),
     Entry(
-        "evaluate", "evaluate:evaluate", "Ask judged questions; compare two systems.", ANSWERS,
+        "evaluate", "evaluate:evaluate", "Ask judged questions, of one system or two.", ANSWERS,
         example="argus evaluate --queries queries.jsonl --qrels qrels.tsv --index index/ "
         "--out judged/",
+    ),
+    Entry(
+        "compare", "argus.tuning.doors:compare_retrievers", "What one of two brings, and why.",
+        ANSWERS,
+        example="argus compare index/ index/,hybrid=rrf --queries queries.jsonl --out compared/",
     ),
     Entry("tune", "tune:app", "Try what may help, keep it, undo it.", ANSWERS),
     Entry("traffic", "main:traffic", "What people really ask, and how often it fails.", ANSWERS),

@@ -2,7 +2,8 @@
 
 A path such as `affected[].package.name` leads into an object, with `[]` behind each list. A field
 whose name is the whole path, dots and all, comes first. `FieldNames` and `QrelsFields` are the
-options that name columns. `PayloadField` and `parent_ids` read a document's metadata.
+options that name columns. `PayloadField` and `parent_ids` read a document's metadata, and
+`seconds` a time in any common form.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime, time
 from functools import lru_cache
 from itertools import chain
 from typing import Annotated
@@ -26,6 +27,13 @@ At = Callable[[str], Location | str]  # makes the location of a field
 Value = str | int | float  # of a field of a payload, as it can be counted
 PAYLOAD = "metadata"  # this object is opened when a corpus is read: a path may begin with it
 MAX_NAMES = 20  # fields that an error lists
+# Times as web servers and people write them.
+PATTERNS = ("%d/%b/%Y:%H:%M:%S %z", "%Y/%m/%d %H:%M:%S", "%a, %d %b %Y %H:%M:%S %Z", "%d.%m.%Y")
+# Least number that is nano-, micro- or milliseconds, and how many of these make a second.
+UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
+# Digits of ISO 8601's basic dates to their pattern.
+BASIC = {8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
+OLDEST, LATEST = 946_684_800.0, 4_102_444_800.0  # 2000 to 2100: no time of now lies outside
 _STEP = re.compile(r"([^.\[\]{}\s](?:[^.\[\]{}]*[^.\[\]{}\s])?)(\[\])?")
 _PANEL = "Input"
 CoerceIds = Annotated[bool, Doc("Read ids that are whole numbers as text."), Option(panel=_PANEL)]
@@ -287,3 +295,41 @@ def read_parents(documents: Sequence[Document], field: str | None) -> dict[str, 
 def _listed(names: Sequence[str]) -> str:
     more = ", ..." if len(names) > MAX_NAMES else ""
     return f" ({', '.join(names[:MAX_NAMES])}{more})"
+
+
+def seconds(value: object) -> float | None:
+    """Read a time: ISO 8601, seconds to nanoseconds since 1970, or that of web servers.
+
+    Returns seconds since 1970, or None if the value is no time. Without a zone it is UTC.
+    """
+    moment: float | datetime | None = None
+    with suppress(ValueError, OverflowError):
+        if isinstance(value, str):
+            text = value.strip()
+            is_number = text.replace(".", "", 1).isdecimal()
+            moment = _of_number(float(text)) if is_number else _of_text(text)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            moment = _of_number(float(value))
+        elif isinstance(value, date):
+            moment = value if isinstance(value, datetime) else datetime.combine(value, time.min)
+        if isinstance(moment, datetime):
+            moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        return moment if moment is not None and 0 < moment < LATEST else None
+    return None
+
+
+def _of_number(number: float) -> float | datetime | None:
+    moment = next((number / unit for least, unit in UNITS if number >= least), number)
+    if OLDEST <= moment < LATEST:
+        return moment
+    pattern = BASIC.get(len(digits := f"{number:.0f}"))
+    return datetime.strptime(digits, pattern) if pattern else None
+
+
+def _of_text(text: str) -> datetime | None:
+    with suppress(ValueError):
+        return datetime.fromisoformat(text)
+    for pattern in PATTERNS:
+        with suppress(ValueError):
+            return datetime.strptime(text, pattern)
+    return None

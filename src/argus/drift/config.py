@@ -17,11 +17,13 @@ class DriftConfig:
     Attributes:
         path_field: Field of a chunk that names its source; default: found, else texts tell.
         hash_field: Field of a chunk with the hash of its source; default: found.
+        since: Only what changed in the sources' git checkout since this commit.
         ask_at_most: Drifted chunks that are asked for, to see which come back.
     """
 
     path_field: Annotated[str | None, Option(panel=_PANEL)] = None
     hash_field: Annotated[str | None, Option(panel=_PANEL)] = None
+    since: Annotated[str | None, Option(panel=_PANEL)] = None
     ask_at_most: Annotated[int, Ge(1), Option(panel=_PANEL)] = 1_000
     k: TopK = TOP_K
 

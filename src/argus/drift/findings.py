@@ -119,7 +119,7 @@ def _judge(
             return Drift.MOVED, "it names {value}, which is not there; its text is", best
         return Drift.ORPHAN, "its source {value} is not there", name
     if same_hash[row] is False and not words:
-        return Drift.STALE, "its source has another hash", name
+        return Drift.STALE, "its source has another hash, or was written later", name
     if is_short and not found.is_inside[row]:
         why = f"{words} words are too few to tell" if words else "no text, and no hash, to tell by"
         return Drift.UNKNOWN, why, name

@@ -27,7 +27,15 @@ from argus.data.writing import one_writer, write_jsonl
 from argus.drift.align import align
 from argus.drift.config import DriftConfig
 from argus.drift.findings import Drift, Finding, find
-from argus.drift.sources import Chunks, Sources, hashes_of, names_of, read_chunks, read_sources
+from argus.drift.sources import (
+    Chunks,
+    Sources,
+    changed_since,
+    hashes_of,
+    names_of,
+    read_chunks,
+    read_sources,
+)
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.encoders.embed import embed
 from argus.encoders.embed import queries as as_queries
@@ -138,6 +146,7 @@ def find_drift(
     given = read_queries(Path(queries)) if isinstance(queries, (str, Path)) else list(queries)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     made = sources if isinstance(sources, Sources) else read_sources(sources, FieldNames())
+    changed = None if config.since is None else changed_since(made.place, config.since)
     index = read_chunks(corpus, fields)
     inputs = {"corpus": index.origin, "sources": made.origin}
     place = named(corpus) if isinstance(corpus, str | Path | StoreCorpus) else None
@@ -156,6 +165,9 @@ def find_drift(
             titles=[one.title for one in index.documents], named=rows,
         )  # fmt: skip
         findings = find(index, made, values, rows, same, found)
+        if changed is not None:
+            ends = tuple(f"/{name}" for name in changed)
+            findings = [one for one in findings if f"/{one['source']}".endswith(ends)]
     of_chunks = (one for one in findings if one["kind"] in ASKED)
     drifted = sorted(of_chunks, key=lambda one: [*Drift].index(Drift(one["kind"])))
     drifted = drifted[: config.ask_at_most]

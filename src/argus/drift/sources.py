@@ -8,21 +8,25 @@ of paths, in the chunks' payload -> rows of sources.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 
 import numpy as np
+import pyarrow.parquet as pq
 
 from argus.corpora import Corpus, StoreCorpus, named
 from argus.corpora.files import READERS, FileFolder, document_id, visible_files
 from argus.corpora.opening import Origin, open_corpus
 from argus.corpora.stored import BATCH, find_text, record_document
-from argus.data.documents import CORPUS_STEMS, find_file
-from argus.data.fields import FieldNames, FieldPath, payload_values
+from argus.data.documents import CORPUS_STEMS, documents_in, find_file
+from argus.data.fields import FieldNames, FieldPath, payload_values, seconds
 from argus.data.folders import kb_file
 from argus.data.reading import nothing_in
 from argus.data.rows import field_names
@@ -40,6 +44,8 @@ PLAIN = (".rst", ".mdx", ".adoc", ".org", ".tex")
 LOOKED_AT = 2_000  # chunks that tell which field names their source
 LEAST = 0.05  # share of these that a field must resolve
 ABSENT, NO_NAME, UNREAD = -2, -1, -3  # in place of a row of a source
+SQL = "sql:"
+_TIME = re.compile("time|date|modif|index|ingest", re.I)
 _HASH = re.compile(r"(?:\w+:)?([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})")
 _DIGESTS = {32: hashlib.md5, 40: hashlib.sha1, 64: hashlib.sha256}
 _NUMBERED = re.compile(r"(?:[#:_/-]+(?:chunk|part|p)?[_-]?\d+)+$")
@@ -84,11 +90,13 @@ class Chunks:
 
 
 def read_sources(place: Corpus, fields: FieldNames) -> Sources:
-    """Read sources: every file of text below a folder, or a corpus as `open_corpus` reads it.
+    """Read sources: files of text below a folder, a corpus, or rows of DuckDB by "sql:SELECT ...".
 
     Links that lead out of the folder are not followed. Raises InputError where nothing is there.
     """
     path = named(place) if isinstance(place, str | Path) else None
+    if isinstance(path, Path) and str(place).startswith(SQL):
+        return _by_sql(str(place).removeprefix(SQL), fields)
     is_folder = isinstance(path, Path) and path.is_dir()
     if not is_folder or find_file(path, CORPUS_STEMS) or kb_file(path):  # type: ignore[arg-type]
         source = open_corpus(place)
@@ -116,6 +124,51 @@ def read_sources(place: Corpus, fields: FieldNames) -> Sources:
         raise nothing_in(path, "source", "a folder with files of text")
     found = {kind: n for kind, n in left_out.items() if n}
     return Sources(documents, FileFolder(path), unread, found, recoded, path)
+
+
+def _by_sql(query: str, fields: FieldNames) -> Sources:
+    """Return the rows of a query. Raises InputError where DuckDB cannot answer it."""
+    import duckdb
+
+    found, got = None, "it has no rows"
+    try:
+        found = duckdb.sql(query)  # None of what is no SELECT
+    except duckdb.Error as error:
+        got = str(error).splitlines()[0]
+    if found is None:
+        expected, fix = "a SELECT of DuckDB with an id and a text", "Try it in duckdb first."
+        raise InputError(got, expected=expected, fix=fix, where=f"{SQL}{query}")
+    with TemporaryDirectory() as folder:
+        rows = Path(folder) / "sources.parquet"
+        pq.write_table(found.to_arrow_table(), rows)
+        return Sources(documents_in(rows, fields))
+
+
+def changed_since(place: Path | None, commit: str) -> set[str]:
+    """Return the files of a git checkout that changed since a commit, untracked ones too.
+
+    Paths are as seen from the folder. Raises InputError where git cannot tell.
+    """
+    names: set[str] = set()
+    got = "sources that are no folder" if place is None else ""
+    asked = ["diff", "--name-only", "--no-renames", "--relative", "-z", "--end-of-options", commit]
+    for words in (asked, ["ls-files", "--others", "--exclude-standard", "-z"]):
+        if got:
+            break
+        try:
+            told = subprocess.run(
+                ["git", *words], cwd=place, capture_output=True, timeout=60, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            got = str(error)
+            break
+        names |= {os.fsdecode(name) for name in told.stdout.split(b"\0") if name}
+        got = told.stderr.decode(errors="replace") if told.returncode else ""
+    if got:
+        expected = "a commit of the git checkout that the sources are in"
+        got = got.strip().splitlines()[0]
+        raise InputError(got, expected=expected, fix="See git log.", where="--since")
+    return names
 
 
 def _read(file: Path) -> tuple[str, str, bool]:
@@ -256,7 +309,8 @@ def hashes_of(
 ) -> tuple[str | None, list[bool | None]]:
     """Return the field of hashes, and for each chunk whether its source has that hash still.
 
-    None where it is not known: without a hash, and where no hash is one of its source.
+    None where it is not known: without a hash, and where no hash is one of its source. A chunk
+    with neither hash nor text is as its source is if that was last written before a time of it.
     """
     if field_name is not None:
         given = payload_values(chunks, field_name, "--hash-field")
@@ -281,4 +335,14 @@ def hashes_of(
             same.append(match[1] in digests[key])
         if any(same):
             return name, same
-    return None, [None] * len(chunks)
+    return None, [_is_older(chunk, sources, row) for chunk, row in zip(chunks, rows, strict=True)]
+
+
+def _is_older(chunk: Document, sources: Sources, row: int) -> bool | None:
+    """Return whether a chunk without text was indexed after its source was last written."""
+    if row < 0 or sources.place is None or chunk.text.strip():
+        return None
+    told = [at for name in field_names(chunk.metadata) if _TIME.search(name)
+            and (at := seconds(chunk.metadata.get(name)))]  # fmt: skip
+    file = sources.place / sources.documents[row].id
+    return file.stat().st_mtime <= max(told) if told else None

@@ -1,6 +1,3 @@
-from .comparison import (
-    compare_retrievers as compare_retrievers,
-)
 from .config import EvaluateConfig as EvaluateConfig
 from .gate import GateBounds as GateBounds
 from .history import compare_runs as compare_runs

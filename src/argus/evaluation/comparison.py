@@ -1,9 +1,8 @@
-"""Compare the top k of two systems on the same queries: documents lost, gained and kept.
+"""Compare the top k of two systems on the same queries: documents lost, gained and moved.
 
-`compare_retrievers`: two of indexes, retrievers and runs -> a row per query and document with its
-verdict, and a section of the report. Two indexes are also asked for every document by its own
-title. No judgements are needed: `argus evaluate` calls it without `--qrels`, or with `--compare`.
-`job` measures on judgements.
+`compare_lists`: the answers of two -> their overlap, a row per document with its verdict, and what
+one side alone brings. `write_comparison`: tables, a page for a pull request, and a section of the
+report. No judgements are needed. `argus.tuning.doors` asks the two, and says why they differ.
 """
 
 from __future__ import annotations
@@ -11,42 +10,36 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from argus.corpora import NamedCorpus
-from argus.corpora.opening import open_corpus
-from argus.data.documents import read_queries
-from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
-from argus.data.runs import RUN_FILE, first_rank, ranking, read_judgements, read_run
+from argus.data.runs import RUN_FILE, first_rank, ranking
 from argus.data.tables import read_table
 from argus.data.types import Qrels, Query, Run
-from argus.data.writing import one_writer
+from argus.data.writing import write_whole
 from argus.errors import ArgusError, InputError
-from argus.evaluation.judged import ParentFold, deeper, fold_system
-from argus.evaluation.systems import System, ask_systems, contents, index_settings, open_index
-from argus.indexes.header import parse_index_spec
+from argus.evaluation.systems import System
 from argus.jobs.result import TableResult
-from argus.jobs.workspace import Record, check_folder
+from argus.jobs.workspace import Record
+from argus.measures.significance import bootstrap_interval
+from argus.measures.slices import Slicing, Trials, rank_slices, slice_lines, slice_shares
 from argus.reports import write_report
-from argus.reports.section import MAX_ROWS, Section, naming, table
-from argus.retrievers.config import AskingConfig
+from argus.reports.section import MAX_ROWS, Section, naming, slices_table, table
 from argus.retrievers.protocol import kept_note
-from argus.settings import TOP_K
 
-if TYPE_CHECKING:
-    from argus.encoders import Encoder, EncoderConfig
-
-GAINED, LOST, SAME = "gained", "lost", "same"
+GAINED, LOST, MOVED, SAME = "gained", "lost", "moved", "same"
 ONLY_BEFORE, ONLY_AFTER = "only before", "only after"
-VERDICTS = (LOST, GAINED, ONLY_BEFORE, ONLY_AFTER, SAME)
-TITLE_OF = "title of "  # begins the id of a query for a document by its own title
-DEPTH = 100  # how far down a document is looked for under its own title
+VERDICTS = (LOST, GAINED, ONLY_BEFORE, ONLY_AFTER, MOVED, SAME)
+OWN = "own words of "  # begins the id of a query for a document by its own title or sentence
+DEPTH = 100  # how far down a document is looked for under its own words
 MAX_NAMED = 200  # gained and lost documents in the summary; the table holds all
+IN_PAGE = 40  # rows of each kind in comparison.md, which stays below 200 lines
+PAGE, SLICES = "comparison.md", "comparison_slices"
 
 _TEXT, _COUNT, _VALUE = pa.string(), pa.int64(), pa.float64()
 SCHEMA = pa.schema(
@@ -55,7 +48,7 @@ SCHEMA = pa.schema(
 )
 """One row per document.
 
-before, after: state on either side, in words. value_before, value_after: rank under its own title.
+before, after: state on either side, in words. value_before, value_after: rank under its own words.
 """
 QUERY_SCHEMA = pa.schema(
     dict.fromkeys(("query_id", "text", "entered", "left"), _TEXT) | {"changed": _COUNT}
@@ -73,19 +66,26 @@ only: that side, before or after. rank: on that side, from 1. grade: judged grad
 
 @dataclass(frozen=True, repr=False)
 class CompareResult(TableResult):
-    """Gains and losses between two indexes, retrievers or runs. All is in `folder`, too.
+    """What one of two retrievers, indexes, runs or logs brings and the other does not.
+
+    All is in `folder`, too; comparison.md is for a pull request.
 
     summary:
-        of: kind of the two sides: indexes, retrievers or runs.
+        of: kind of the two sides: retrievers or runs.
         names, fingerprints: name and encoder of each side, before and after.
         notes: warnings for the reader.
+        kept: answers of an earlier run.
         verdicts: number of documents, by verdict.
         gained, lost: the first 200 rows that were gained, or lost.
         k: length of the lists that are compared.
-        queries: number of titles and given queries, and of those that failed.
+        queries: number of own words and given queries, and of those that failed.
+        overlap: documents that both bring, as a share of the longer top k: the mean of all queries,
+            its 95% interval, and how many queries bring the same ones, and the same one first.
         changed_queries: queries with another top k.
         only_before, only_after: results of given queries that one side alone brings back.
         judged: relevant documents within k, by side.
+        slices: share of the first one's results that the second brings, by slice of the documents.
+        why: what makes one answer as the other, see `argus.tuning.doors.find_why`.
 
     table: one row per document, see `argus.evaluation.comparison.SCHEMA`.
     """
@@ -94,124 +94,67 @@ class CompareResult(TableResult):
         """Yield how many were gained and lost, and the first of them by name."""
         summary = self.summary
         yield from summary["notes"]
+        if summary["kept"]:
+            yield kept_note(summary["kept"], 2 * sum(summary["queries"].values()))
+        yield "A: {}, B: {}".format(*summary["names"])
+        yield overlap_words(summary)
         for kind, verdicts in summary["verdicts"].items():
             yield f"{kind}: {', '.join(f'{n:,} {verdict}' for verdict, n in verdicts.items() if n)}"
         if "only_before" in summary:
             yield (
                 f"top {summary['k']} of {summary['queries']['given']:,} queries: "
-                f"{summary['only_before']:,} results only before, "
-                f"{summary['only_after']:,} only after"
+                f"{summary['only_before']:,} results by A alone, {summary['only_after']:,} by B"
             )
         if judged := summary.get("judged"):
             yield (
                 f"{judged['relevant']:,} relevant documents of {judged['queries']:,} queries: "
-                f"{judged['both']:,} by both, {judged['only_before']:,} only before, "
-                f"{judged['only_after']:,} only after, {judged['neither']:,} by neither"
+                f"{judged['both']:,} by both, {judged['only_before']:,} by A alone, "
+                f"{judged['only_after']:,} by B alone, {judged['neither']:,} by neither"
             )
         for row in (*summary["lost"][:5], *summary["gained"][:5]):
             name = row["label"] or row["id"]
             yield f"  {row['verdict']} {row['kind']} {name}: {row['before']} -> {row['after']}"
+        if slices := summary.get("slices"):
+            yield from slice_lines(slices)
+        yield from summary["why"]["words"] if "why" in summary else ()
+        yield f"for a pull request: {self.folder / PAGE}"
 
 
-@one_writer
-def compare_retrievers(
-    retrievers: Sequence[Any] = (),
-    *,
-    out: Path | str,
-    runs: Sequence[Path | Run] = (),
-    indexes: Sequence[str] = (),
-    queries: Path | str | Sequence[Query] = (),
-    qrels: Path | str | Qrels | None = None,
-    corpus: NamedCorpus | None = None,
-    k: int = TOP_K,
-    parent_field: str | None = None,
-    encoder: Encoder | EncoderConfig | str | None = None,
-    hybrid: Sequence[str] = (),
-    weights: Sequence[float] = (),
-    asking: AskingConfig | None = None,
-    fields: FieldNames | None = None,
-    fresh: bool = False,
-) -> CompareResult:
-    """Compare the top k of two systems, in the order indexes, retrievers, runs.
-
-    retrievers: named (see `argus.retrievers.names`), or objects that retrieve. runs: files, TREC or
-    JSON, or runs. indexes: `PATH`, `PATH@original` or `PATH@REMEDY`. Two of them are also asked for
-    every document by its own title. queries: for the retrievers, and of two runs only their texts,
-    to show. qrels: relevant documents, which are counted apart. corpus: titles, and documents that
-    a retriever may need, by the columns of `fields`. parent_field: folds its chunks to documents.
-    Retrievers are asked deeper then. encoder: of a store's queries, and of an index that names
-    none. hybrid, weights: of the indexes, as for `argus.evaluate`. A query that fails on one side
-    is left out. Raises InputError for bad input, ArgusError if no query is answered by both.
-    """
-    settings = index_settings(hybrid, weights, len(indexes))
-    asking = asking or AskingConfig()
-    questions = read_queries(Path(queries)) if isinstance(queries, str | Path) else list(queries)
-    judged = None if qrels is None else read_judgements(qrels)
-    if len(indexes) + len(retrievers) + len(runs) != 2:
-        got = f"{len(indexes)} indexes, {len(retrievers)} retrievers and {len(runs)} runs"
-        expected, fix = "two, before and after", "Name them with --index, --retriever and --run."
-        raise InputError(got, expected=expected, fix=fix, where="--index, --retriever, --run")
-    if not questions and retrievers:
-        got, expected, fix = "no queries", "what to ask a retriever", "Give --queries FILE."
-        raise InputError(got, expected=expected, fix=fix, where="--queries")
-    named = open_corpus(corpus) if corpus else None
-    documents = named.documents(fields or FieldNames()) if named else []
-    parents = ParentFold.of(parent_field, documents if corpus else None)
-    folder = ArtifactFolder(Path(out), fresh=fresh)
-    sides = ("before", "after")[-len(runs) :] if runs else ()
-    files = {**dict(zip(sides, runs, strict=True)), "queries": queries, "qrels": qrels}
-    inputs = {n: Path(v) if isinstance(v, str | PathLike) else None for n, v in files.items()}
-    origin = named.origin if named else None
-    record = Record("comparison", {"k": k}, {**inputs, "corpus": origin})
-    record.config["parent_field"] = parent_field
-    about = [parse_index_spec(name).path for name in indexes]
-    check_folder(folder, record, about=about)
-    known = documents if parents is None else parents.documents(documents)
-    titles = {d.id: d.title for d in known if d.title.strip()}
-    with record.timed("asking"):
-        own: list[Query] = []
-        if len(indexes) == 2:
-            if corpus is None:
-                held = [contents(*open_index(name, encoder)) for name in reversed(indexes)]
-                titles = {doc: title for of in held for doc, title in of.titles.items()}
-            own = [Query(f"{TITLE_OF}{doc}", title) for doc, title in sorted(titles.items())]
-            if not own and not questions:
-                got, expected = "no document has a title, and there are no queries", "one of both"
-                fix = "Give --corpus, whose titles are asked, or --queries."
-                raise InputError(got, expected=expected, fix=fix, where="--queries")
-        asked = [*own, *questions]
-        systems = ask_systems(
-            folder, record, asked, deeper(max(k, DEPTH) if own else k, parents), indexes=indexes,
-            settings=settings, retrievers=retrievers, documents=documents, asking=asking,
-            encoder=encoder,
-        )  # fmt: skip
-        for i, run in enumerate(runs, 1):
-            content = read_run(run) if isinstance(run, Path) else run
-            if len(runs) < 2 and questions:
-                content = {q.id: content[q.id] for q in questions if q.id in content}
-            systems.append(System(str(run) if isinstance(run, Path) else f"run {i}", content))
-    record.config |= {"before": systems[0].name, "after": systems[1].name}
-    with record.timed("comparing"):
-        if parents is not None:
-            systems = [fold_system(system, parents) for system in systems]
-            judged = judged and parents.qrels(judged)
-        compared = _compare_lists(systems, asked, titles, k, judged)
-    if len(indexes) == 2:
-        compared["summary"]["of"] = "indexes"
-    return _write(folder, record, about, **compared)
+def overlaps(runs: Sequence[Run], queries: Sequence[str], k: int) -> npt.NDArray[np.float64]:
+    """Return the share of documents that both top k have, of the longer one, per query, (n,)."""
+    shares = []
+    for query in queries:
+        first, second = (set(ranking(run.get(query, {}))[:k]) for run in runs)
+        most = max(len(first), len(second))
+        shares.append(len(first & second) / most if most else 1.0)
+    return np.array(shares)
 
 
-def _compare_lists(
+def overlap_words(summary: Mapping[str, Any]) -> str:
+    """Return how far the two lists agree, in one line."""
+    of = summary["overlap"]
+    interval = "" if of["low"] is None else f" ({of['low']:.1%} to {of['high']:.1%})"
+    return (
+        f"of the top {summary['k']}, {of['mean']:.1%}{interval} are the same documents; of "
+        f"{of['queries']:,} queries {of['alike']:,} bring the same ones, {of['first']:,} the same "
+        "one first"
+    )
+
+
+def compare_lists(
     systems: Sequence[System],
     queries: Sequence[Query],
     titles: Mapping[str, str],
     k: int,
     qrels: Qrels | None,
+    slicings: Sequence[Slicing] = (),
+    rows_of: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """Compare the top k of the queries that both answer. Return arguments of `_write`.
+    """Compare the top k of the queries that both answer. Return arguments of `write_comparison`.
 
-    A document is gained if its own title brings it into the top k after and not before. Where
-    titles were not asked, it is gained if it is in some list after and in none before.
+    A document is gained if its own words bring it into the top k after and not before. Where they
+    were not asked, it is gained if it is in some list after and in none before. slicings: of
+    documents, whose place is in rows_of.
     """
     both = [query for query in systems[0].run if query in systems[1].run]
     failures = {id_: why for system in reversed(systems) for id_, why in system.failed.items()}
@@ -229,17 +172,22 @@ def _compare_lists(
     texts = {query.id: query.text for query in queries}
     runs = [{id_: system.run[id_] for id_ in both} for system in systems]
     lists = [Counter(doc for scores in run.values() for doc in ranking(scores)[:k]) for run in runs]
-    by_title = {id_.removeprefix(TITLE_OF): id_ for id_ in both if id_.startswith(TITLE_OF)}
+    by_words = {id_.removeprefix(OWN): id_ for id_ in both if id_.startswith(OWN)}
     held = [system.documents for system in systems]
-    every = {*lists[0], *lists[1]}.union(*(ids for ids in held if ids is not None and by_title))
+    every = {*lists[0], *lists[1]}.union(*(ids for ids in held if ids is not None and by_words))
     rows = []
     for doc in sorted(every):
-        words, came = [f"in {of[doc]:,} lists" for of in lists], [doc in of for of in lists]
+        words, came = (
+            [f"in {of[doc]:,} list{'s' * (of[doc] != 1)}" for of in lists],
+            [doc in of for of in lists],
+        )
         ranks: Sequence[int | None] = (None, None)
-        if doc in by_title:
-            ranks = [first_rank(run.get(by_title[doc], {}), (doc,)) for run in runs]
+        if doc in by_words:
+            ranks = [first_rank(run.get(by_words[doc], {}), (doc,)) for run in runs]
             came = [rank is not None and rank <= k for rank in ranks]
         verdict = SAME if came[0] == came[1] else GAINED if came[1] else LOST
+        if verdict == SAME and all(came) and ranks[0] != ranks[1]:
+            verdict = MOVED
         is_held = [ids is None or doc in ids for ids in held]
         if not all(is_held):
             verdict = ONLY_BEFORE if is_held[0] else ONLY_AFTER
@@ -248,14 +196,27 @@ def _compare_lists(
         rows.append(dict(zip(SCHEMA.names, cells, strict=True)))
     changes, only = _list_changes(runs, [(id_, texts.get(id_, id_)) for id_ in both], titles, k,
                                   qrels or {})  # fmt: skip
-    given = len(both) - len(by_title)
+    given = len(both) - len(by_words)
+    asked = [query for query in both if not query.startswith(OWN)] or both
+    shares = overlaps(runs, asked, k)
+    low, high, _ = bootstrap_interval(shares - 1, seed=0)
+    firsts = [[next(iter(ranking(run[query])), None) for query in asked] for run in runs]
     summary: dict[str, Any] = {
         "of": "runs" if all(s.fingerprint == RUN_FILE for s in systems) else "retrievers",
         "names": [system.name for system in systems],
         "fingerprints": [system.fingerprint for system in systems],
         "notes": _notes(systems, {*both, *failures}),
+        "kept": sum(system.kept for system in systems),
         "k": k,
-        "queries": {"titles": len(by_title), "given": given, "failed": len(failures)},
+        "queries": {"own": len(by_words), "given": given, "failed": len(failures)},
+        "overlap": {
+            "mean": float(shares.mean()),
+            "low": None if low is None else low + 1,
+            "high": None if high is None else high + 1,
+            "queries": len(asked),
+            "alike": int((shares == 1).sum()),
+            "first": sum(a == b for a, b in zip(*firsts, strict=True)),
+        },
         "changed_queries": sum(row["changed"] > 0 for row in changes),
     }
     if given:
@@ -277,10 +238,29 @@ def _compare_lists(
             "neither": sides[False, False],
         }
     tables = {
+        **({} if not slicings else _slices(runs, k, slicings, rows_of or {}, summary)),
         "comparison_queries": pa.Table.from_pylist(changes, schema=QUERY_SCHEMA),
         "comparison_only": pa.Table.from_pylist(only, schema=ONLY_SCHEMA),
     }
     return {"summary": summary, "rows": rows, "tables": tables}
+
+
+def _slices(
+    runs: Sequence[Run], k: int, slicings: Sequence[Slicing], rows: Mapping[str, int],
+    summary: dict[str, Any],
+) -> dict[str, pa.Table]:  # fmt: skip
+    """Add to the summary how much of the first one's top k the second brings, by slice."""
+    pairs = [
+        (rows[doc], doc in ranking(runs[1][query])[:k])
+        for query, scores in runs[0].items() for doc in ranking(scores)[:k] if doc in rows
+    ]  # fmt: skip
+    trials = Trials(
+        "brought by both", np.array([row for row, _ in pairs], np.int64),
+        np.array([both for _, both in pairs], np.float64),
+    )  # fmt: skip
+    fields = [one.figures for one in slicings]
+    summary["slices"], sliced = rank_slices(fields, slice_shares(slicings, [trials]))
+    return {SLICES: sliced}
 
 
 def _list_changes(
@@ -305,7 +285,7 @@ def _list_changes(
         names = ("; ".join(titles.get(doc) or doc for doc in docs) for docs in (entered, left))
         moves = dict(zip(("entered", "left"), names, strict=True))
         changes.append(about | moves | {"changed": len(entered) + len(left)})
-        if query.startswith(TITLE_OF):
+        if query.startswith(OWN):
             continue
         for side, ids, ranked in (("before", left, before), ("after", entered, after)):
             only += [
@@ -320,7 +300,7 @@ def _list_changes(
 
 
 def _notes(systems: Sequence[System], known: set[str]) -> list[str]:
-    """Return warnings: of the systems, of queries left out, of answers of an earlier run."""
+    """Return warnings: of the systems, and of queries left out."""
     notes = list(dict.fromkeys(s.warning for s in systems if s.warning))
     for system in systems:
         if system.failed:
@@ -328,15 +308,13 @@ def _notes(systems: Sequence[System], known: set[str]) -> list[str]:
             notes.append(
                 f"{system.name} failed {len(system.failed):,} queries: left out; the first: {first}"
             )
-        if system.kept:
-            notes.append(f"{system.name}: {kept_note(system.kept, len(system.run))}")
     of_one = sum(len(system.run.keys() - known) for system in systems)
     if of_one:
         notes.append(f"{of_one:,} queries are in one of the runs only: left out")
     return notes
 
 
-def _write(
+def write_comparison(
     folder: ArtifactFolder,
     record: Record,
     about: Sequence[Path],
@@ -365,8 +343,46 @@ def _write(
     record.open(folder, about=about)
     for name, content in written.items():
         folder.write_table(name, content, csv=True)
+    write_whole(folder.own(PAGE), "\n".join(_page(summary, listed, tables)) + "\n")
     folder.write_results("comparison", summary, record.manifest(verdicts))
     return CompareResult(folder.path, write_report(folder.path), summary, compared)
+
+
+def _page(
+    summary: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], tables: Mapping[str, pa.Table]
+) -> Iterator[str]:
+    """Yield the lines of comparison.md."""
+    yield f"# {summary['names'][0]} and {summary['names'][1]}"
+    yield from ("", overlap_words(summary), *summary.get("why", {}).get("words", ()))
+    for verdict in (LOST, GAINED, MOVED):
+        own = [row for row in rows if row["verdict"] == verdict]
+        cells = [[naming(row["label"], row["id"]), *(row[c] for c in ("before", "after"))]
+                 if row["value_before"] is None and row["value_after"] is None else
+                 [naming(row["label"], row["id"]), *(row[f"value_{c}"] or f"beyond {DEPTH}"
+                                                     for c in ("before", "after"))]
+                 for row in own]  # fmt: skip
+        yield from _markdown(f"{verdict}: {len(own):,}", ("document", "before", "after"), cells)
+    only = tables["comparison_only"].to_pylist()
+    judged = [[row["text"], naming(row["label"], row["doc_id"]), row["only"]]
+              for row in only if (row["grade"] or 0) > 0]  # fmt: skip
+    if "judged" in summary:
+        heading = f"judged questions that it touches: {len(judged):,} relevant documents"
+        yield from _markdown(heading, ("question", "relevant document", "brought only"), judged)
+
+
+def _markdown(
+    heading: str, names: Sequence[str], rows: Sequence[Sequence[object]]
+) -> Iterator[str]:
+    """Yield a table of the first rows, and how many there are."""
+    yield from ("", f"## {heading[0].upper()}{heading[1:]}")
+    if not rows:
+        return
+    yield from ("", f"| {' | '.join(names)} |", f"|{'---|' * len(names)}")
+    for row in rows[:IN_PAGE]:
+        cells = (" ".join(str(cell).replace("|", "\\|").split())[:120] for cell in row)
+        yield f"| {' | '.join(cells)} |"
+    if len(rows) > IN_PAGE:
+        yield f"\n{len(rows) - IN_PAGE:,} more are in the Parquet files beside this page."
 
 
 def section(folder: Path, comparison: Mapping[str, Any]) -> Section:
@@ -374,14 +390,14 @@ def section(folder: Path, comparison: Mapping[str, Any]) -> Section:
     verdicts = comparison["verdicts"]
     columns = dict.fromkeys(("what", "name", "verdict", "before", "after"), "text")
     rows = read_table(folder / "comparison.parquet").to_pylist()
-    by_title = any(row["value_before"] is not None for row in rows)
-    if by_title:
-        columns |= dict.fromkeys(("rank by title, before", "rank by title, after"), "count")
+    by_words = any(row["value_before"] is not None for row in rows)
+    if by_words:
+        columns |= dict.fromkeys(("rank by its words, before", "rank, after"), "count")
     changes = [row for row in rows if row["verdict"] != SAME]
     shown = []
     for row in changes[:MAX_ROWS]:
         words = [row["verdict"], row["before"] or "", row["after"] or ""]
-        ranks = [row["value_before"], row["value_after"]] if by_title else []
+        ranks = [row["value_before"], row["value_after"]] if by_words else []
         shown.append([row["kind"], naming(row["label"], row["id"]), *words, *ranks])
     tables = {"comparison": table(columns, shown, total=len(changes))}
     queries = read_table(folder / "comparison_queries.parquet").to_pylist()
@@ -396,5 +412,7 @@ def section(folder: Path, comparison: Mapping[str, Any]) -> Section:
                     for r in wanted]  # fmt: skip
         columns = dict.fromkeys(("query", "relevant document", "only"), "text") | {"rank": "count"}
         tables["comparison_only"] = table(columns, relevant)
+    if "slices" in comparison:
+        tables[SLICES] = slices_table(folder, SLICES)
     parts = [f"{v['gained']:,} {kind} gained, {v['lost']:,} lost" for kind, v in verdicts.items()]
     return Section({}, tables, "; ".join(parts))

@@ -1,1 +1,2 @@
 from .config import ExplainConfig as ExplainConfig, RunConfig as RunConfig
+from .run import explain_failed as explain_failed

@@ -12,6 +12,7 @@ import difflib
 import math
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
@@ -84,6 +85,8 @@ class Verdict(StrEnum):
     UNCHECKED = "could not check"
 
 
+MOST_FAILED = 200
+"""Failing questions that are explained."""
 SHOWN_ORDER = (Verdict.FOUND, Verdict.UNCHECKED, Verdict.RULED_OUT)
 WIDTH, LABEL = 98, 28
 """Characters of a line of text, and of the label before it."""
@@ -277,6 +280,62 @@ class RunExplanation:
             yield from row(label, f"{above.rank:>3}  {score}{above.id}  {above.title}{says}")
             label = ""
         yield from finding_rows(self.findings, self.cause)
+
+
+@dataclass(frozen=True)
+class FailedExplanations:
+    """Why judged questions fail: one explanation per question that no relevant document answers.
+
+    asked: questions with a judged relevant document that came to an answer. failed: of these, how
+    many bring none of theirs into the top k. explained: at most MOST_FAILED of them, each for the
+    relevant document of the highest grade. then: the command that measures remedies.
+    """
+
+    asked: int
+    failed: int
+    k: int
+    explained: Sequence[Explanation | RunExplanation]
+    then: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts, and every explanation, as plain JSON values.
+
+        causes: questions by their most probable cause. remedies: of each advice, the questions
+        whose document it brings into the top k, as computed.
+        """
+        return {
+            "asked": self.asked, "failed": self.failed, "k": self.k, "causes": self._causes,
+            "remedies": self._remedies, "explained": [one.as_dict() for one in self.explained],
+        }  # fmt: skip
+
+    @property
+    def _causes(self) -> dict[str, int]:
+        counts = Counter(str(one.cause or "nearer ones") for one in self.explained)
+        return dict(counts.most_common())
+
+    @property
+    def _remedies(self) -> dict[str, int]:
+        found = (
+            finding.advice
+            for one in self.explained for finding in one.findings
+            if finding.state is Verdict.FOUND and finding.decisive and finding.advice
+        )  # fmt: skip
+        return dict(Counter(found).most_common())
+
+    def headline(self) -> Iterator[str]:
+        """Yield how many fail, each cause with an example, and the remedy that reaches most."""
+        yield (
+            f"{self.failed:,} of {self.asked:,} questions fail: nothing judged relevant is in "
+            f"their top {self.k}"
+        )
+        for cause, n in self._causes.items():
+            first = next(one for one in self.explained if str(one.cause or "nearer ones") == cause)
+            yield from row(f"{n:>4}  {cause}", f"such as {first.query!r} -> {first.doc_id}")
+            yield from row("", first.verdict)
+        for advice, n in [*self._remedies.items()][:1]:
+            yield f"what reaches most, {n:,} of {len(self.explained):,}: {advice}"
+        if self.then:
+            yield f"Next: {self.then}"
 
 
 def row(label: str, text: str) -> Iterator[str]:

@@ -8,6 +8,7 @@ explain --index` calls it, and `run` does the same for a ranking without an inde
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -105,16 +106,7 @@ def explain(
         open_corpus(config.corpus)  # it is read only where the document is not in the index
     if authority is None and config.supersedes is not None:
         authority = read_authority(config.supersedes)
-    if not isinstance(index, IndexRetriever):
-        retriever = open_retriever(
-            index, encoder, hybrid=config.hybrid, device=device, weight=config.weight
-        )
-    elif config.hybrid is None:
-        retriever = index
-    else:
-        retriever = IndexRetriever(
-            index.index, index.encoder, index.as_of, config.hybrid, index.weight
-        )
+    retriever = open_explained(index, config, encoder, device)
     fold = fold or ParentFold.of_corpus(
         ChunkedCorpus(corpus=config.corpus, fields=config.fields, parent_field=config.parent_field)
     )
@@ -168,6 +160,22 @@ def explain(
     )
 
 
+def open_explained(
+    index: str | Path | IndexSpec | IndexRetriever,
+    config: ExplainConfig,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    device: str | None = None,
+) -> IndexRetriever:
+    """Open an index as a search asks it. One that is open keeps its settings but for a fusion."""
+    if not isinstance(index, IndexRetriever):
+        return open_retriever(
+            index, encoder, hybrid=config.hybrid, device=device, weight=config.weight
+        )
+    if config.hybrid is None:
+        return index
+    return IndexRetriever(index.index, index.encoder, index.as_of, config.hybrid, index.weight)
+
+
 def _check_words(case: Case, place: Standing) -> Finding:
     """Compare the query's terms with the document's, and the dense rank with BM25's.
 
@@ -210,6 +218,7 @@ def _check_words(case: Case, place: Standing) -> Finding:
     return cause.found(text, evidence, advice, decisive=helps)
 
 
+@lru_cache(maxsize=1)
 def count_occurrences(snapshot: Snapshot, k: int, seed: int) -> tuple[IntArray, int]:
     """Count the top-k lists that hold each document: N_k (Radovanović et al. 2010).
 

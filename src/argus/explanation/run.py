@@ -7,7 +7,7 @@ superseded. `argus explain` calls it, and `job` explains an index.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,9 +21,9 @@ from argus.authority.opening import read_authority
 from argus.authority.relation import Authority
 from argus.corpora import NamedCorpus, named
 from argus.corpora.opening import read_corpus
-from argus.data.documents import read_topics
-from argus.data.runs import ranking, read_run
-from argus.data.types import Document, Query
+from argus.data.documents import read_queries, read_topics
+from argus.data.runs import ranking, read_judgements, read_run
+from argus.data.types import Document, Qrels, Query, Run
 from argus.encoders import (
     Encoder,
     EncoderConfig,
@@ -38,14 +38,18 @@ from argus.encoders import documents as as_documents
 from argus.encoders.embed import encode_batch, queries
 from argus.encoders.protocol import family_of
 from argus.errors import ArgusError, InputError
-from argus.evaluation.config import unknown_query
+from argus.evaluation.config import ChunkedCorpus, unknown_query
 from argus.evaluation.judged import ParentFold, deeper
-from argus.explanation.config import RunConfig
+from argus.evaluation.systems import Judged, judge
+from argus.explanation.config import ExplainConfig, RunConfig
 from argus.explanation.evidence import (
+    MOST_FAILED,
     QUERY,
     Above,
     Cause,
     Evidence,
+    Explanation,
+    FailedExplanations,
     Finding,
     RunExplanation,
     RunStanding,
@@ -68,7 +72,7 @@ from argus.indexes.lexical import LexicalIndex, check_query, words
 from argus.indexes.retriever import FUSED_DEPTH
 from argus.indexes.snapshot import check_k
 from argus.jobs.workspace import Record, corpus_for, require_some, take_stored
-from argus.progress import announce
+from argus.progress import announce, progress
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import all_opened
 from argus.retrievers.results import are_places
@@ -123,7 +127,7 @@ def explain_retriever(
 
     query: the question, or with `config.queries` the id of one. The retriever is asked for k
     results, as people ask it, and for 100 if the document is not among these. retriever, asking,
-    encoder: as for `argus.evaluation.compare_retrievers`. documents: those of the config's corpus,
+    encoder: as for `argus.evaluate`. documents: those of the config's corpus,
     in memory: a retriever may hold the store that they lie in. authority: supersessions, in place
     of the config's file. Raises InputError for an unknown query or name and for a corpus without
     any document of the results. Raises ArgusError where the retriever fails.
@@ -131,7 +135,9 @@ def explain_retriever(
     config = config or RunConfig()
     _check_ids(query, doc_id, config.k)
     question = find_query(query, config.queries)
-    known = _read_documents(config) if documents is None else {d.id: d for d in documents} or None
+    known = _read_documents(config)
+    if documents is not None:
+        known = _Texts((d.id, d) for d in documents) or None
     fold = _fold_of(config, known)
     ids = frozenset([doc_id] if fold is None else fold.chunks_of(doc_id))
     corpus = list((known or {}).values())
@@ -182,7 +188,7 @@ def explain_corpus(
         expected, where = "what the encoder is to search", "--corpus"
         raise InputError("no corpus", expected=expected, fix="Give --corpus.", where=where)
     corpus = corpus_for(config.corpus, encoder, None)
-    documents = {d.id: d for d in corpus.documents(config.fields)}
+    documents = _Texts((d.id, d) for d in corpus.documents(config.fields))
     usable = [documents[id_] for id_ in sorted(documents) if documents[id_].content.strip()]
     require_some(len(usable), "document has text", "Check it.")
     with ExitStack() as stack:
@@ -238,6 +244,98 @@ def explain_corpus(
     return _explain(case, question.id, model.fingerprint, config, more)
 
 
+def explain_failed(
+    queries: Path | Sequence[Query],
+    qrels: Path | Qrels,
+    *,
+    index: Any = None,
+    retriever: Any = None,
+    run: Path | None = None,
+    config: ExplainConfig | None = None,
+    of_run: RunConfig | None = None,
+    asking: AskingConfig | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
+) -> FailedExplanations:
+    """Explain every judged question of which nothing relevant comes back.
+
+    index: `PATH[@as_of]` or a retriever of one; else `retriever` or `run`, as for
+    `explain_retriever` and `explain_run`. config: of an index; of_run: of the others. Raises
+    InputError as those do, and for judgements of other questions.
+    """
+    config, of_run = config or ExplainConfig(), of_run or RunConfig()
+    asked = read_queries(queries) if isinstance(queries, Path) else queries
+    judged = judge(asked, read_judgements(qrels))
+    questions = [*judged.queries.values()]
+    if index is not None:
+        from argus.explanation.job import explain, open_explained
+
+        opened = open_explained(index, config, encoder)
+        fold = ParentFold.of_corpus(
+            ChunkedCorpus(
+                corpus=config.corpus, fields=config.fields, parent_field=config.parent_field
+            )
+        )
+        answers = opened.search(questions, deeper(config.k, fold))
+        answers = answers if fold is None else fold.run(answers)
+        plain = replace(config, queries=None, hybrid=None)
+        found = [
+            explain(query.text, doc, opened, plain, fold=fold)
+            for query, doc in _failing(judged, answers, config.k)
+        ]
+        return _failed(judged, answers, config.k, found)
+    known = _Texts(_read_documents(of_run) or {}) or None
+    fold, corpus = _fold_of(of_run, known), [*(known or {}).values()]
+    if run is not None:
+        name, source, answers = str(run), "run", read_run(run)
+        answers = {id_: {d: s[d] for d in ranking(s)} for id_, s in answers.items()}
+    else:
+        source = "retriever"
+        with all_opened([retriever], corpus, asking or AskingConfig(), None, encoder) as (one,):
+            name, answers = one.name, one.ask(questions, FUSED_DEPTH).run
+    whole = answers if fold is None else fold.run(answers)
+    explained = [
+        _explain(
+            _RankedCase(query.text, doc, of_run.k, answers[query.id], known, source).fold(fold),
+            query.id, name, of_run,
+        )
+        for query, doc in _failing(judged, whole, of_run.k)
+    ]  # fmt: skip
+    return _failed(judged, whole, of_run.k, explained)
+
+
+def _failing(judged: Judged, run: Run, k: int) -> Iterator[tuple[Query, str]]:
+    """Yield the questions without a relevant document in their top k, and their best one."""
+    lost = [id_ for id_ in judged.queries if id_ in run and _fails(judged, run, id_, k)]
+    with progress("explaining", min(len(lost), MOST_FAILED)) as advance:
+        for id_ in lost[:MOST_FAILED]:
+            grades = judged.qrels[id_]
+            yield judged.queries[id_], min(grades, key=lambda doc: (-grades[doc], doc))
+            advance(1)
+
+
+def _fails(judged: Judged, run: Run, query: str, k: int) -> bool:
+    return not set(ranking(run[query])[:k]) & set(judged.relevant(query))
+
+
+def _failed(
+    judged: Judged, run: Run, k: int, explained: Sequence[Explanation | RunExplanation]
+) -> FailedExplanations:
+    asked = [id_ for id_ in judged.queries if id_ in run]
+    require_some(len(asked), "judged question was answered", "Check that they belong together.")
+    failed = sum(_fails(judged, run, id_, k) for id_ in asked)
+    return FailedExplanations(len(asked), failed, k, explained)
+
+
+class _Texts(dict[str, Document]):
+    """The documents of a corpus by id, whose words are read once."""
+
+    @cached_property
+    def lexical(self) -> LexicalIndex:
+        """BM25 over the corpus."""
+        announce("explain: reading the corpus by words")
+        return LexicalIndex.build(list(self), [d.content for d in self.values()])
+
+
 @dataclass(frozen=True)
 class _RankedCase:
     """One query and one document of a ranking.
@@ -250,24 +348,23 @@ class _RankedCase:
     doc_id: str
     k: int
     scores: dict[str, float]
-    documents: Mapping[str, Document] | None
+    documents: _Texts | None
     source: str = "run"
 
     @property
     def document(self) -> Document | None:
         """The document as the corpus has it."""
-        return (self.documents or {}).get(self.doc_id)
+        return (self.documents or _Texts()).get(self.doc_id)
 
     def rank(self, doc_id: str) -> int | None:
         """Return the rank of a document."""
         return list(self.scores).index(doc_id) + 1 if doc_id in self.scores else None
 
-    @cached_property
+    @property
     def lexical(self) -> LexicalIndex:
-        """BM25 over the corpus."""
-        announce("explain: reading the corpus by words")
-        documents = self.documents or {}
-        return LexicalIndex.build(list(documents), [d.content for d in documents.values()])
+        """BM25 over the corpus, which is there."""
+        assert self.documents is not None
+        return self.documents.lexical
 
     def fold(self, fold: ParentFold | None) -> _RankedCase:
         """Return the case of documents, for a document or one of its chunks."""
@@ -278,7 +375,7 @@ class _RankedCase:
             self,
             doc_id=fold.of_chunk.get(self.doc_id, self.doc_id),
             scores=fold.best(self.scores),
-            documents={document.id: document for document in documents},
+            documents=_Texts((document.id, document) for document in documents),
         )
 
 
@@ -289,13 +386,13 @@ def _check_ids(query: str, doc_id: str, k: int) -> None:
             raise InputError(f"an empty {what} id", expected=f"the id of a {what}", fix="Name one.")
 
 
-def _read_documents(config: RunConfig) -> dict[str, Document] | None:
+def _read_documents(config: RunConfig) -> _Texts | None:
     if config.corpus is None:
         return None
-    return {d.id: d for d in read_corpus(config.corpus, config.fields)}
+    return _Texts((d.id, d) for d in read_corpus(config.corpus, config.fields))
 
 
-def _fold_of(config: RunConfig, documents: Mapping[str, Document] | None) -> ParentFold | None:
+def _fold_of(config: RunConfig, documents: _Texts | None) -> ParentFold | None:
     chunks = None if documents is None else list(documents.values())
     return ParentFold.of(config.parent_field, chunks)
 
@@ -377,7 +474,7 @@ def _rank(case: _RankedCase) -> RunStanding:
         terms = count_terms(case.text, texts, case.lexical)["missing_terms"]
     shown, above = case.k if own.rank is None else min(case.k, own.rank - 1), []
     for rank, (id_, score) in enumerate(list(case.scores.items())[:shown], start=1):
-        document = (case.documents or {}).get(id_, Document(id_, ""))
+        document = (case.documents or _Texts()).get(id_, Document(id_, ""))
         says = [term for term in terms if term in set(words(document.content))]
         above.append(Above(rank, id_, score if has_scores else None, document.title, says))
     return RunStanding(own.rank, came_back, own, bm25, fused, method, kth, gap, above)

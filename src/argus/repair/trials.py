@@ -60,10 +60,9 @@ from argus.tuning.arms import (
     timed,
 )
 from argus.tuning.choose import BLEND, MEASURES, choose, trial_table
-from argus.tuning.others import TEXTS, Named, encoder_arms
+from argus.tuning.others import TEXTS, Named, cut_arms, encoder_arms
 from argus.tuning.questions import NEEDS, Questions
 from argus.tuning.rerank import open_reranker, rerank
-from argus.tuning.settings import cut_arms
 
 SENTENCES = "sentences"  # the blend without BM25
 EXPAND, SCENARIOS, ADAPT = "expand", "scenarios", "adapt"

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from argus.data.fields import By
+from argus.data.fields import By, seconds
 from argus.errors import InputError
 from argus.measures import RESAMPLES, Resamples
 from argus.settings import TOP_K, Doc, Ge, Le, Option, Seed, TopK, check_settings
-from argus.traffic.exchange import seconds
 
 _LOG, _SUPERSEDED = Option(panel="Log"), Option(panel="Superseded")
 Format = Literal["plain", "spans", "ubi"]

@@ -1,15 +1,13 @@
-"""Define one logged question with its time, results and feedback (an exchange), and parse times.
+"""Define one logged question with its time, results and feedback (an exchange).
 
 All formats of logs become exchanges (`argus.traffic.formats`). `ReadingTally` counts the read and
-the skipped records, and `seconds` reads a time in any common form.
+the skipped records.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time
 
 from argus.data.fields import FieldPath
 
@@ -80,50 +78,3 @@ class ReadingTally:
         """Note the field that has a role in the current record."""
         self.last[role] = name
         self.fields.setdefault(role, Counter())[name] += 1
-
-
-PATTERNS = ("%d/%b/%Y:%H:%M:%S %z", "%Y/%m/%d %H:%M:%S", "%a, %d %b %Y %H:%M:%S %Z", "%d.%m.%Y")
-UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
-"""Least number that is nano-, micro- or milliseconds, and how many of these make a second."""
-BASIC = {8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
-"""Digits of ISO 8601's basic dates to their pattern."""
-OLDEST, LATEST = 946_684_800.0, 4_102_444_800.0
-"""2000 to 2100: no number of seconds in a log lies outside."""
-
-
-def seconds(value: object) -> float | None:
-    """Read a time: ISO 8601, seconds to nanoseconds since 1970, or that of web servers.
-
-    Returns seconds since 1970, or None if the value is no time. Without a zone it is UTC.
-    """
-    moment: float | datetime | None = None
-    with suppress(ValueError, OverflowError):
-        if isinstance(value, str):
-            text = value.strip()
-            is_number = text.replace(".", "", 1).isdecimal()
-            moment = _of_number(float(text)) if is_number else _of_text(text)
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            moment = _of_number(float(value))
-        elif isinstance(value, date):
-            moment = value if isinstance(value, datetime) else datetime.combine(value, time.min)
-        if isinstance(moment, datetime):
-            moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-        return moment if moment is not None and 0 < moment < LATEST else None
-    return None
-
-
-def _of_number(number: float) -> float | datetime | None:
-    moment = next((number / unit for least, unit in UNITS if number >= least), number)
-    if OLDEST <= moment < LATEST:
-        return moment
-    pattern = BASIC.get(len(digits := f"{number:.0f}"))
-    return datetime.strptime(digits, pattern) if pattern else None
-
-
-def _of_text(text: str) -> datetime | None:
-    with suppress(ValueError):
-        return datetime.fromisoformat(text)
-    for pattern in PATTERNS:
-        with suppress(ValueError):
-            return datetime.strptime(text, pattern)
-    return None

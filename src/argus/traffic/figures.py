@@ -17,12 +17,12 @@ from typing import Any
 import pyarrow as pa
 
 from argus.authority.opening import OpenedAuthority
+from argus.data.fields import seconds
 from argus.measures.intervals import newcombe, share
 from argus.measures.significance import paired_difference
 from argus.measures.slices import FEW, NONE, slice_names
 from argus.retrievability.exposure_findings import gini, lorenz
 from argus.traffic.book import LogBook
-from argus.traffic.exchange import seconds
 
 DAY_S = 86_400
 DAY = f"COALESCE(CAST(asks.at / {DAY_S} AS INTEGER), -1)"

@@ -15,12 +15,12 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from argus.data.fields import FieldPath
+from argus.data.fields import FieldPath, seconds
 from argus.data.rows import field_names
 from argus.errors import InputError
 from argus.traffic import values as parse
 from argus.traffic.config import Format, LogConfig
-from argus.traffic.exchange import Exchange, Feedback, Passage, ReadingTally, Skip, seconds
+from argus.traffic.exchange import Exchange, Feedback, Passage, ReadingTally, Skip
 from argus.traffic.files import log_files, read_values
 from argus.traffic.values import FEEDBACK, Values, at_path, first_named, passages, plain
 

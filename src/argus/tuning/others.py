@@ -1,16 +1,20 @@
-"""Try what a user names beside the fusions: other encoders and other retrievers, as arms.
+"""Try other encoders, retrievers, and settings of the one that runs, as arms beside the fusions.
 
 `encoder:NAME` embeds the documents anew, and stands alone and fused with BM25. Any other name is a
 retriever, as `--retriever` takes it. `texts:` and `rerank:` are split off here, and tried in
-`argus.repair.trials` and `argus.tuning.rerank`.
+`argus.repair.trials` and `argus.tuning.rerank`. Settings are varied one at a time: of a store exact
+search, which is the most that a greater `ef` can bring, and no filter; of any retriever fewer
+chunks fetched, where chunks are folded to documents, and a threshold of the score.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Query, Run
@@ -21,14 +25,15 @@ from argus.encoders.load import load_any_encoder
 from argus.encoders.protocol import Encoder, arrays_of, family_of
 from argus.encoders.store import open_store
 from argus.errors import ArgusError, InputError
+from argus.evaluation.judged import ParentFold
 from argus.indexes.exact import search
 from argus.indexes.fusion import fuse_with_bm25
 from argus.indexes.retriever import FUSED_DEPTH
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.opening import all_opened
+from argus.retrievers.dense import StoreSource
+from argus.retrievers.opening import OpenRetriever, all_opened
 from argus.retrievers.protocol import Answers
-from argus.tuning.arms import FUSION_ARMS, RIVALS, Tried, timed
-from argus.tuning.settings import store_arms
+from argus.tuning.arms import DEPTH, FUSION_ARMS, MINE, RIVALS, Tried, timed
 
 ENCODER, RERANK, TEXTS = "encoder", "rerank", "texts"
 
@@ -122,3 +127,37 @@ def ask_retriever(
         first = next(iter(answers.failed.values()))
         raise ArgusError(f"{opened.name} failed all {len(queries):,} questions. The first: {first}")
     return opened.name, answers, settings
+
+
+def store_arms(
+    opened: OpenRetriever, queries: Sequence[Query], k: int
+) -> Iterator[tuple[str, Tried]]:
+    """Yield a store as it answers under other settings. Nothing of any other retriever."""
+    source = opened.source
+    if not isinstance(source, StoreSource):
+        return
+    for way, rank in source.ways.items():
+        other = replace(opened, source=replace(source, rank=rank), identity="")
+        answers = other.ask(queries, k)
+        if not answers.failed:
+            yield f"{MINE}, {way}", Tried(answers.run, [*answers.ms.values()])
+
+
+def cut_arms(mine: Tried, fold: ParentFold | None) -> Iterator[tuple[str, Tried]]:
+    """Yield what runs with less of its results: fewer chunks, or those above a threshold.
+
+    The threshold is the median score of the tenth result, which no judgement has chosen.
+    """
+    deepest = max(map(len, mine.run.values()), default=0)
+    for fetched in (DEPTH, 2 * DEPTH) if fold is not None else ():
+        if fetched < deepest:
+            run: Run = {q: dict([*found.items()][:fetched]) for q, found in mine.run.items()}
+            yield f"{MINE}, {fetched} chunks fetched", replace(mine, run=run)
+    tenth = [[*found.values()][DEPTH - 1] for found in mine.run.values() if len(found) >= DEPTH]
+    if not tenth:
+        return
+    least = float(np.median(tenth))
+    run = {q: {d: s for d, s in found.items() if s >= least} for q, found in mine.run.items()}
+    left = np.mean([min(len(found), DEPTH) for found in run.values()])
+    note = f"{left:.1f} of {DEPTH} documents are left"
+    yield f"{MINE}, scores from {least:.3g}", replace(mine, run=run, note=note)

@@ -14,6 +14,7 @@ from argus.service.workplace import Workplace
 
 PROMPT_ONLY = {
     "init": "asks its questions of a person",
+    "compare": "names retrievers, and code of theirs, freely",
     "doctor": "tells of the machine, not of the folders",
     "serve": "is what runs already",
     "authority search": "GET /search answers from records, too",
