@@ -2,9 +2,10 @@
 
 A judged question fails a relevant document where the search does not bring it into the first ten.
 A probe asks for the document in some way that needs no judgement, and its rank (log, mean of its
-probes) is set beside that. Searches: the vectors of the default encoder, and their DBSF with BM25.
-Told beside each: how often the probe itself brings the document, and of all ranks together the AUC
-of a logistic regression fitted on the other families. WORTH_VECTORS=FOLDER keeps vectors.
+probes) is set beside that; of questions of a log, the share of three near ones that miss it.
+Searches: the vectors of the default encoder, and their DBSF with BM25. Told beside each: how often
+the probe itself brings the document, and of all together the AUC of a logistic regression fitted on
+the other families. WORTH_VECTORS=FOLDER keeps vectors.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ FAMILIES = {
 }  # fmt: skip
 DEPTH, K, SENTENCES, NEAR = 200, 10, 3, 3
 TITLE, LEFT_IN, HELD_OUT = "its title", "its own sentences, left in", "the same, held out"
-PLAIN, ASKED = "its sentences without their rarer half", "near questions of a log"
+PLAIN = "its sentences without their rarer half"
+NEAR_BY = {by: f"questions of a log, near by {by}" for by in ("vectors", "words")}
 SEARCHES = ("vectors", "DBSF")
 
 
@@ -91,7 +93,12 @@ def _collection(name: str, encoder: Any) -> dict[str, dict[str, Any]]:
                 scores[HELD_OUT][target].append(min(int((others > own).sum()) + 1, DEPTH + 1))
         failed = [places[i].get(documents[t].id, DEPTH + 1) > K for i, t in pairs]
         columns = {kind: [_mean_log(ranks[t]) for _, t in pairs] for kind, ranks in scores.items()}
-        columns[ASKED] = _near(pairs, places, vectors, documents)
+        likeness = {
+            "vectors": vectors["q"] @ vectors["d"][asked].T,
+            "words": np.array([lexical.scores(q.text)[asked] for q in judged.queries]),
+        }
+        for by, like in likeness.items():
+            columns[NEAR_BY[by]] = _near(pairs, places, like, asked, documents)
         figures: dict[str, Any] = {"pairs": len(pairs), "fail": round(float(np.mean(failed)), 3)}
         for kind, values in columns.items():
             own = np.array([v is not None for v in values])
@@ -131,18 +138,21 @@ def _probes(
     return texts, probes
 
 
-def _near(pairs: Any, places: Any, vectors: Any, documents: Sequence[Document]) -> list[Any]:
-    """Return the log rank of a document for questions of the log that are like it.
+def _near(
+    pairs: Any, places: Any, like: FloatArray, asked: Sequence[int], documents: Sequence[Document]
+) -> list[Any]:
+    """Return how many of the questions of the log that are like a document miss it, as a share.
 
-    The log is the half of the questions that the pair's own is not of.
+    The log is the half of the questions that the pair's own is not of. like: (n_questions,
+    n_asked).
     """
-    queries = vectors["q"]
+    column = {row: at for at, row in enumerate(asked)}
     values: list[float | None] = []
     for i, target in pairs:
-        log = np.arange(1 - i % 2, len(queries), 2)
-        best = log[np.argsort(-(queries[log] @ vectors["d"][target]), kind="stable")[:NEAR]]
+        log = np.arange(1 - i % 2, len(like), 2)
+        best = log[np.argsort(-like[log, column[target]], kind="stable")[:NEAR]]
         ranks = [places[j].get(documents[target].id, DEPTH + 1) for j in best]
-        values.append(_mean_log(ranks))
+        values.append(float(np.mean([rank > K for rank in ranks])))
     return values
 
 

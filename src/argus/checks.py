@@ -20,7 +20,7 @@ from argus.corpora import StoreCorpus, named, named_once
 from argus.data.fields import FieldNames
 from argus.drift.config import DriftConfig
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
-from argus.errors import ArgusError, InputError
+from argus.errors import ArgusError, InputError, NothingMeasured
 from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.reachability.config import ReachConfig
@@ -151,7 +151,8 @@ def check(
                 asking=asking, run=run, fresh=is_first(),
             )  # fmt: skip
         except (ArgusError, ImportError) as error:
-            if is_named:
+            has_others = any(part is not None for part in (store, made, authority))
+            if is_named and not (has_others and isinstance(error, NothingMeasured)):
                 raise
             notes = (f"not measured, how its texts find them: {error}",)
     if store is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 
 import numpy as np
@@ -210,6 +211,9 @@ def test_rows_of_a_query_are_sources(tmp_path):
     query = "SELECT 'ska' AS id, 'Ska came from Jamaica before reggae, in the fifties' AS text"
     read = read_sources(f"sql:{query}", FieldNames())
     assert [(d.id, d.text[:3]) for d in read.documents] == [("ska", "Ska")]
+    check(list(CHUNKS[:1]), sources=f"sql:{query}", out=tmp_path / "out")
+    action = read_verdict(tmp_path / "out").actions[0]
+    assert f"sql:{query}" in shlex.split(action.command), "a document without a title is no reason"
     with pytest.raises(InputError, match="nothing"):
         read_sources("sql:SELECT * FROM nothing", FieldNames())
 

@@ -10,7 +10,7 @@ from argus.data import Document
 from argus.data.documents import as_rows
 from argus.data.writing import write_jsonl
 from argus.errors import InputError
-from argus.verdict import CountBounds
+from argus.verdict import CountBounds, verdict_lines
 from tests.support.results import unbound
 from tests.support.stores import fill_sqlite_vec
 from tests.support.words import ByWords, corpus
@@ -20,14 +20,29 @@ def counts_of(folder):
     return {count.name: count for count in argus.read_verdict(folder).counts}
 
 
-def test_the_sentences_of_an_exposure_are_counted_as_it_counted_them(exposed):
-    summary = json.loads((exposed / "summary.json").read_text())["exposure"]
-    count = counts_of(exposed)["by_its_words"]
-    assert count.total == summary["sentence"]["probes"] == 80
-    assert count.count == round(summary["sentence"]["success_at_k"] * 80)
-    assert count.low == pytest.approx(summary["sentence"]["low"])
-    assert "stays in it" in count.meaning  # a retriever: nothing was taken out
-    assert count.validity[0].kind == "measured elsewhere" and "0.50" in count.validity[0].text
+def test_what_own_words_find_is_no_count_and_what_would_add_most_is_named(exposed):
+    verdict = argus.read_verdict(exposed)
+    assert verdict.counts == () and len(verdict.missing) == 4
+    lines = list(verdict_lines(verdict))
+    assert lines[1] == "verdict: nothing is counted yet."
+    assert lines[2].strip().startswith("not measured: what people ask is answered; what is indexed")
+    assert lines[3].strip() == verdict.command and "argus evaluate" in verdict.command
+
+
+def test_the_worst_count_comes_first(exposed, tmp_path):
+    out = unbound(shutil.copytree(exposed, tmp_path / "out"))
+    reach = {"k": 10, "reachable": 99, "broken": {},
+             "reached": {"asked": 99, "reached": 99, "low": 0.9, "high": 1.0}}  # fmt: skip
+    drift = {"chunks": 10, "kinds": {"stale": 8}}
+    (out / "summary.json").write_text(json.dumps({"reach": reach, "drift": drift}))
+    verdict = argus.read_verdict(out)
+    assert [(c.name, c.level) for c in verdict.counts] == [
+        ("as_its_source", "bad"), ("by_itself", "good"),
+    ]  # fmt: skip
+    lines = list(verdict_lines(verdict))
+    assert lines[2] == (
+        "  BAD       what is indexed is current: 2 of 10 chunks (20.0%) are as their source is now"
+    )
 
 
 def test_judged_questions_are_counted_by_what_they_find(exposed, files, tmp_path):
@@ -76,12 +91,12 @@ def test_superseded_documents_are_counted_by_those_that_answer_in_place_of_other
         count = counts_of(out)["in_force_served"]
         assert (count.count, count.total) == (1 - served, 1)
     verdict = argus.read_verdict(out)
-    assert "served what is in force (0 of 1 superseded documents)" in verdict.answer
+    assert "what is served is in force (0 of 1 superseded documents)" in verdict.answer
     serving = [a.command for a in verdict.actions if "authority search" in a.command]
     assert serving and str(tmp_path / "edges.jsonl") in serving[0]
 
 
-@pytest.mark.parametrize("text", ["{", '{"exposure": 7}', '{"exposure": {"k": "ten"}}'])
+@pytest.mark.parametrize("text", ["{", '{"reach": 7}', '{"drift": {"chunks": "ten"}}'])
 def test_a_damaged_summary_is_refused_by_name(exposed, tmp_path, text):
     unbound(shutil.copytree(exposed, tmp_path / "out"))
     (tmp_path / "out/summary.json").write_text(text)

@@ -152,6 +152,7 @@ def find_drift(
     place = named(corpus) if isinstance(corpus, str | Path | StoreCorpus) else None
     store = place if isinstance(place, StoreCorpus) else None
     settings = {**asdict(config), "queries": len(given), "store": store and str(store)}
+    settings["sources"] = made.query
     if isinstance(place, Path) and is_index(str(place)):
         settings["index"] = str(place)
     record = Record("drift", settings, inputs)

@@ -55,7 +55,7 @@ _NUMBERED = re.compile(r"(?:[#:_/-]+(?:chunk|part|p)?[_-]?\d+)+$")
 class Sources:
     """Holds the sources of an index. unread: id to why. left_out: files by why they are none.
 
-    recoded: files that are not in UTF-8.
+    recoded: files that are not in UTF-8. query: of DuckDB, if they are its rows.
     """
 
     documents: list[Document]
@@ -64,6 +64,7 @@ class Sources:
     left_out: Mapping[str, int] = field(default_factory=dict)
     recoded: int = 0
     place: Path | None = None
+    query: str | None = None
 
     def digests(self, row: int, length: int) -> set[str]:
         """Return hashes of a source, of its bytes and its text. length: of a hash, in digits."""
@@ -141,7 +142,7 @@ def _by_sql(query: str, fields: FieldNames) -> Sources:
     with TemporaryDirectory() as folder:
         rows = Path(folder) / "sources.parquet"
         pq.write_table(found.to_arrow_table(), rows)
-        return Sources(documents_in(rows, fields))
+        return Sources(documents_in(rows, fields), query=f"{SQL}{query}")
 
 
 def changed_since(place: Path | None, commit: str) -> set[str]:

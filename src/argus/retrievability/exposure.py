@@ -69,6 +69,8 @@ class ExposureResult(TableResult):
     expected_by_chance: lists in which chance alone puts a document.
     hubs: documents that come back for most probes of others. lists: top-k lists that hold it.
     share: these as a share of all lists.
+    near: where queries were given. documents: with three that share a word with them. missed: of
+    these, documents that none of the three nearest by words brings.
     titled: documents that could be retrieved and have a title. The others have no title probe.
     sample: the documents that were drawn, where not all are asked for. Then intervals are over
     documents, and `never_retrieved` counts drawn ones, by the lists that there are. drawn: how
@@ -261,6 +263,11 @@ def _write(
     return ExposureResult(folder.path, write_report(folder.path), summary, table, misses)
 
 
+SATURATED = 0.95  # share of sentences from which a search finds all by their own words
+NEAR_WORTH = (
+    "of two documents of which one fails real questions it names that one in 64%, by collection "
+    "49% to 92%: docs/results/what-reachability-tells.md"
+)
 FEW_TITLES = 0.5  # share of documents with a title, below which it is said which probes that costs
 Summary = Mapping[str, Any]
 
@@ -315,8 +322,24 @@ def headline(summary: Summary) -> Iterator[str]:
         yield f"few title probes: {has}; sentences alone ask for the others"
     if slices := summary.get("slices"):
         yield from slice_lines(slices)
+    yield from _worth(summary)
     if facts := summary.get("retriever"):
         yield from _of_retriever(facts, summary)
+
+
+def _worth(summary: Summary) -> Iterator[str]:
+    """Yield what the figures tell of real questions, where they seem to tell much."""
+    found = summary["sentence"]["success_at_k"]
+    if found is not None and found >= SATURATED:
+        yield (
+            "own words find nearly all there is: that does not tell which real questions fail; ask "
+            "those: --queries, argus evaluate, argus traffic"
+        )
+    if near := summary.get("near"):
+        yield (
+            f"missed by all three questions that share most with their words: {near['missed']:,} "
+            f"of {near['documents']:,} documents ({NEAR_WORTH})"
+        )
 
 
 def _of_retriever(facts: Summary, summary: Summary) -> Iterator[str]:
@@ -368,6 +391,11 @@ def section(folder: Path, summary: Summary) -> Section:
         for row in misses[:MAX_ROWS]
     ]
     tables = {"misses": table(columns, rows, total=len(misses)), "hubs": _hubs(summary["hubs"])}
+    if "near" in summary:
+        own = read_table(folder / "exposure.parquet").to_pylist()
+        near = sorted((r for r in own if r["near_missed"]), key=lambda r: -r["near_missed"])
+        of = [[naming(r["label"], r["id"]), r["near_missed"]] for r in near]
+        tables["near"] = table({"document": "text", "near questions that miss it": "count"}, of)
     brief = _come_back(summary, "")
     if parents is not None:
         tables["document_hubs"] = _hubs(parents["hubs"])

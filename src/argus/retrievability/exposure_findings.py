@@ -24,6 +24,7 @@ from argus.data.fields import read_parents
 from argus.data.provenance import content_hash
 from argus.data.types import Document, IntArray, Query, State, count_states
 from argus.indexes.exact import Groups
+from argus.indexes.lexical import LexicalIndex
 from argus.jobs.workspace import require_some
 from argus.measures import wilson
 from argus.measures.slices import Slicing, Trials, slice_shares
@@ -128,6 +129,7 @@ def _draw(documents: Sequence[Document], config: ExposureConfig) -> IntArray | N
     return np.array([row for row, unit in enumerate(units) if unit in drawn], np.int64)
 
 
+NEAR, MOST_NEAR = 3, 1_000  # given queries by which a document is judged, and of so many
 HUBS = 50
 NOT_DRAWN = "not drawn"
 _TEXT, _WHOLE = pa.string(), pa.int64()
@@ -138,6 +140,7 @@ SCHEMA = pa.schema(
         ("never_retrieved", pa.bool_()), ("state", _TEXT), ("reason", _TEXT),
     ]
 )  # fmt: skip
+OF_QUERIES = pa.field("near_missed", _WHOLE)
 OF_CHUNKS = [pa.field("parent", _TEXT), pa.field("parent_by_own", _WHOLE)]
 
 
@@ -237,6 +240,25 @@ class Findings:
         return np.asarray(drawn & ~self.unanswered)
 
     @cached_property
+    def near_missed(self) -> IntArray | None:
+        """How many of the NEAR given queries nearest by words to a document miss it, shape (n,).
+
+        -1 for a document that fewer share a word with; None where fewer queries were given.
+        """
+        rows = np.flatnonzero(self.probes.kind == QUERY)[:MOST_NEAR]
+        if len(rows) < NEAR:
+            return None
+        documents, n = self.probes.documents, len(self.probes.documents)
+        words = LexicalIndex.build([d.id for d in documents], [d.content for d in documents])
+        best, missed = np.zeros((n, NEAR)), np.zeros((n, NEAR), np.int64)
+        for row in rows.tolist():
+            scores, least = words.scores(self.probes.queries[row].text), best.argmin(axis=1)
+            nearer = np.flatnonzero(scores > best[np.arange(n), least])
+            best[nearer, least[nearer]] = scores[nearer]
+            missed[nearer, least[nearer]] = ~np.isin(nearer, self.probes.top[row])
+        return np.where((best > 0).all(axis=1), missed.sum(axis=1), -1)
+
+    @cached_property
     def table(self) -> pa.Table:
         """One row per document of the corpus, in its order. Unknown values are null.
 
@@ -246,6 +268,7 @@ class Findings:
         retrieved_by_own: of these, those that bring it into the top k. Null where none asked.
         retrieved_by_others: probes of other documents that do.
         never_retrieved: whether no probe brings it into the top k.
+        near_missed: given queries that do not, of the three that share most with its words.
         parent: of a chunk, the document that it is of.
         parent_by_own: probes of the chunk that bring its document into the top k.
         """
@@ -278,14 +301,20 @@ class Findings:
                 row["never_retrieved"] = bool(self.never[i])
             if drawn is None or i in drawn:
                 row["reason"] = "; ".join(self._reasons(document, i, failed))
+        near = []
+        if (missed := self.near_missed) is not None:
+            near = [OF_QUERIES]
+            for row in rows:
+                if (i := places.get(row["id"])) is not None and missed[i] >= 0:
+                    row["near_missed"] = int(missed[i])
         if self.folded is None:
-            return pa.Table.from_pylist(rows, schema=SCHEMA)
+            return pa.Table.from_pylist(rows, schema=pa.schema([*SCHEMA, *near]))
         hit = (probes.target >= 0) & (self.folded.rank <= self.k)
         times = np.bincount(probes.target[hit], minlength=len(places)).tolist()
         for row in rows:
             if (i := places.get(row["id"])) is not None:
                 row |= {"parent": self.folded.parent(i), "parent_by_own": times[i]}
-        return pa.Table.from_pylist(rows, schema=pa.schema([*SCHEMA, *OF_CHUNKS]))
+        return pa.Table.from_pylist(rows, schema=pa.schema([*SCHEMA, *near, *OF_CHUNKS]))
 
     def _reasons(
         self, document: Document, i: int, failed: Mapping[tuple[str, int], str]
@@ -384,6 +413,9 @@ class Findings:
             ],
             "titled": sum(bool(d.title.strip()) for d in probes.documents),
         }  # fmt: skip
+        if (near := self.near_missed) is not None:
+            asked, missed = int((near >= 0).sum()), int((near == NEAR).sum())
+            figures["near"] = {"documents": asked, "missed": missed}
         if (drawn := probes.drawn) is not None:
             own, by_own = self.own_probes[drawn], self.retrieved_by_own[drawn]
             n_asked, missed = int((own > 0).sum()), int(((own > 0) & (by_own == 0)).sum())

@@ -1,4 +1,4 @@
-"""The verdict: four counts of a folder of results, and the next step."""
+"""The verdict: what a folder of results comes to, and the next step."""
 
 import lazy_loader
 

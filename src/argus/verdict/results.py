@@ -183,7 +183,8 @@ class Results:
         """The command that compares what is indexed with its sources."""
         index = self.index if self.corpus == "CORPUS" else None
         what = [self.corpus] if index is None else ["--retriever", index]
-        sources = self.input("sources") or "SOURCES"
+        drift: Any = self.manifest.get("drift", {"config": {}})
+        sources = self.input("sources") or str(drift["config"].get("sources") or "SOURCES")
         return self.asking("check", *what, "--sources", sources, out=self.out)
 
     @property

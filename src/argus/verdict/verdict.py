@@ -1,11 +1,13 @@
-"""Sum up a folder of results in four shares, each good or bad, with the commands to run next.
+"""Sum up a folder of results in at most four counts, the worst first, with what to do next.
 
-Printed at the end of most commands, and on top of reports and of `argus serve`. The shares are of
-stored records that their own vector finds, of document sentences that find their document, of
-people's questions that are answered, and of answers that are not superseded. Each comes from the
-first of its jobs that ran. To add a source, add its job and a function from the job's section to a
-count to `KINDS`. It returns None if it cannot count. Rules then look at the results and yield
-actions. Gains were measured on other collections: they are an expectation, no promise.
+Printed at the end of most commands, and on top of reports and of `argus serve`. The counts are of
+real questions that are answered, of answers that are in force, of chunks that are as their source
+is, and of stored records that their own vector finds. Each comes from the first of its jobs that
+ran; what no job measured is named in one line. What a search finds by a document's own words is no
+count here: it does not tell which questions fail (docs/results/what-reachability-tells.md). To add
+a source, add its job and a function from the job's section to a count to `KINDS`. It returns None
+if it cannot count. Rules then look at the results and yield actions. Gains were measured on other
+collections: they are an expectation, no promise.
 """
 
 from __future__ import annotations
@@ -44,7 +46,6 @@ class VerdictLevel(StrEnum):
     BAD = "bad"
     DOUBTFUL = "doubtful"
     GOOD = "good"
-    NOT_MEASURED = "not measured"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +95,16 @@ class Validity:
 class VerdictCount:
     """One line of the verdict: how many of how many.
 
-    name: by_itself, by_its_words, by_need, in_force_served or, of sources, as_its_source.
+    name: by_need, in_force_served, as_its_source or by_itself.
     short: the count in a few words.
     count: how many are found.
     total: items that it is of, 0 where it is not measured.
     unit: unit of the items.
     low, high: 95% interval of the share.
-    level: good, doubtful, bad or not measured.
+    level: good, doubtful or bad.
     source: command that counted it.
     meaning: meaning of the count, in words.
     validity: evidence that it predicts failures of real questions.
-    command: command that measures it, where it is not measured.
     """
 
     name: str = ""
@@ -114,17 +114,23 @@ class VerdictCount:
     unit: str = ""
     low: float = 0.0
     high: float = 1.0
-    level: VerdictLevel = VerdictLevel.NOT_MEASURED
-    bounds: CountBounds | None = None
+    level: VerdictLevel
+    bounds: CountBounds
     source: str = ""
     meaning: str = ""
     validity: tuple[Validity, ...] = ()
-    command: str = ""
 
     @property
-    def share(self) -> float | None:
-        """The share that is found. None where nothing was measured."""
-        return self.count / self.total if self.total else None
+    def share(self) -> float:
+        """The share that is found."""
+        return self.count / self.total
+
+    @property
+    def words(self) -> str:
+        """The count as a person reads it."""
+        interval = f", {self.low:.1%} to {self.high:.1%}" if self.low < self.high else ""
+        share = f"({self.share:.1%}{interval})"
+        return f"{self.count:,} of {self.total:,} {self.unit} {share} {self.meaning}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,26 +154,27 @@ class FolderVerdict:
     """The verdict of a folder of results.
 
     answer: the verdict in one sentence.
+    counts: what was measured, the worst first.
+    actions: at most five, best first.
+    missing: what was not measured, in a few words each.
+    command: the one that would add most.
     """
 
     answer: str
     counts: tuple[VerdictCount, ...]
     actions: tuple[VerdictAction, ...]
+    missing: tuple[str, ...]
+    command: str
 
     @property
     def is_measured(self) -> bool:
         """Tell whether any count was measured, or there is an action."""
-        return bool(self.actions) or any(count.total for count in self.counts)
+        return bool(self.actions or self.counts)
 
 
 BOUNDS = {
     "reach": CountBounds(0.999, 0.99, "An exact search brings every record back for its own "
         "vector. A store that lost 22 of 2,000 after deletions (98.9%) was seen to be broken."),
-    "held out": CountBounds(0.63, 0.47, "By comparison alone: all-MiniLM-L6-v2 finds 63.0% on "
-        "wiki2, 55.2% on cranfield and 47.2% on Python's documentation (docs/results.md, "
-        "Exposure)."),
-    "left in": CountBounds(0.95, 0.8, "A convention: the sentence stands in the document word for "
-        "word, so that nearly every one should find it."),
     "needed": CountBounds(0.9, 0.7, "A convention: at most one in ten without an answer is good, "
         "three in ten are bad. MiniLM on Python's documentation: 82.3%."),
     "answered": CountBounds(0.9, 0.7, "A convention: one question in ten without an answer is "
@@ -182,46 +189,42 @@ BOUNDS = {
 }  # fmt: skip
 """Shares at which each count is good or bad: declared here, once, with the reason."""
 
-EXPOSURE = Validity(
-    "measured elsewhere",
-    "AUC 0.50 to 0.52 for the failure of real questions, chance, on 16 judged collections of 11 "
-    "families (docs/results.md, What reachability tells)",
-)
 NEEDS = Validity(
     "measured elsewhere",
-    "AUC 0.66 (0.59 to 0.73) for the failure of real questions, on one collection, Python's "
-    "documentation (docs/results.md, What reachability tells)",
+    "of two documents of which one fails real questions it ranks that one lower in 66% (59% to "
+    "73%), on one collection, Python's documentation (docs/results/what-reachability-tells.md)",
 )
 
 
 def read_verdict(folder: Path | str) -> FolderVerdict:
     """Return the verdict of a folder of results, and at most five actions, best first.
 
-    A folder without results has four counts that are not measured, each with the command that
-    measures it. Raises InputError for a summary.json or manifest.json that is damaged.
+    Of a folder without results nothing is counted. Raises InputError for a summary.json or
+    manifest.json that is damaged.
     """
     results = Results.of(Path(folder))
     counts: dict[str, VerdictCount] = {}
     with results.reading():
-        for name, (short, measured_by, sources) in KINDS.items():
+        for name, (short, _, sources) in KINDS.items():
             there = (job for job in sources if job in results.sections)
             ran = (sources[job](results, results.sections[job]) for job in there)
-            missing = VerdictCount(command=getattr(results, measured_by))
-            count = next((count for count in ran if count and count.total), missing)
-            counts[name] = replace(count, name=name, short=short)
-        if "drift" in results.sections:
-            counts["as_its_source"] = _count_drift(results, results.sections["drift"])
+            if count := next((count for count in ran if count), None):
+                counts[name] = replace(count, name=name, short=short)
         actions = [*_repair(results, counts), *_go_on(results, counts)]
     actions.sort(key=lambda action: -action.brings)
+    ordered = sorted(counts.values(), key=lambda count: [*VerdictLevel].index(count.level))
     parts = []
     for level in VerdictLevel:
         texts = [
-            f"{one.short} ({one.count:,} of {one.total:,} {one.unit})" if one.total else one.short
-            for one in counts.values()
+            f"{one.short} ({one.count:,} of {one.total:,} {one.unit})"
+            for one in ordered
             if one.level is level
         ]
         parts += [f"{level.capitalize()}: {', '.join(texts)}."] if texts else []
-    return FolderVerdict(" ".join(parts), tuple(counts.values()), tuple(actions[:5]))
+    missing = [kind for name, kind in KINDS.items() if name not in counts]
+    command = getattr(results, missing[0][1]) if missing else ""
+    shorts = tuple(kind[0] for kind in missing)
+    return FolderVerdict(" ".join(parts), tuple(ordered), tuple(actions[:5]), shorts, command)
 
 
 def verdict_lines(verdict: FolderVerdict) -> Iterator[str]:
@@ -229,18 +232,12 @@ def verdict_lines(verdict: FolderVerdict) -> Iterator[str]:
     if not verdict.is_measured:
         return
     yield ""
-    yield f"verdict: {verdict.answer}"
+    yield f"verdict: {verdict.answer or 'nothing is counted yet.'}"
     for count in verdict.counts:
-        figures = f"measure it with: {count.command}"
-        if count.bounds is not None:
-            interval = f", {count.low:.1%} to {count.high:.1%}" if count.low < count.high else ""
-            figures = (
-                f"{count.count:,} of {count.total:,} {count.unit} ({count.share:.1%}{interval}) "
-                f"{count.meaning} [{count.bounds.words}]"
-            )
-        yield f"  {count.level.upper():<12} {count.short}: {figures}"
-        for validity in count.validity:
-            yield f"  {'':<12}   {validity}"
+        yield f"  {count.level.upper():<9} {count.short}: {count.words}"
+    if verdict.missing:
+        yield f"  not measured: {'; '.join(verdict.missing)}. What would add most:"
+        yield f"  {'':<9} {verdict.command}"
     if verdict.actions:
         yield "next, by what it is expected to bring:"
     for number, action in enumerate(verdict.actions, 1):
@@ -251,16 +248,16 @@ def verdict_lines(verdict: FolderVerdict) -> Iterator[str]:
 
 def _graded(
     bounds: str, count: int, total: int, interval: tuple[float, float] | None = None, **more: Any
-) -> VerdictCount:
+) -> VerdictCount | None:
     """Return a count with its grade. interval: of the share, by default Wilson's of a sample."""
     if not total:
-        return VerdictCount()
+        return None
     low, high = map(float, interval or wilson(count / total, total))
     grade: dict[str, Any] = {"bounds": BOUNDS[bounds], "level": BOUNDS[bounds].level(low, high)}
     return VerdictCount(count=count, total=total, low=low, high=high, **grade, **more)
 
 
-def _count_reach(results: Results, section: Any) -> VerdictCount:
+def _count_reach(results: Results, section: Any) -> VerdictCount | None:
     reached, broken = section["reached"], sum(section["broken"].values())
     total, count = reached["asked"] + broken, reached["reached"]
     is_whole = reached["asked"] >= section["reachable"] and total > 0
@@ -268,22 +265,8 @@ def _count_reach(results: Results, section: Any) -> VerdictCount:
     return _graded(
         "reach", count, total, (count / total, count / total) if is_whole else None,
         unit="records", source="argus check", validity=(worth,),
-        meaning=f"come back in the top {section['k']}, asked for by their own vectors"
+        meaning=f"come back in the top {section['k']} for their own vector"
         + (f"; {broken:,} have no whole vector" if broken else ""),
-    )  # fmt: skip
-
-
-def _count_exposure(results: Results, section: Any) -> VerdictCount:
-    figures = section.get("parents") or section
-    kind, left_in = figures["sentence"], "retriever" in section
-    whole = "document" if "parents" in section else "text"
-    way = "the sentence stays in it" if left_in else "it is searched without the sentence"
-    count = round((kind["success_at_k"] or 0.0) * kind["probes"])
-    interval = (kind["low"], kind["high"]) if "low" in kind and "high" in kind else None
-    return _graded(
-        "left in" if left_in else "held out", count, kind["probes"], interval,
-        unit="sentences", source="argus check", validity=(EXPOSURE,),
-        meaning=f"bring their own {whole} into the top {figures['k']}; {way}",
     )  # fmt: skip
 
 
@@ -303,13 +286,12 @@ def _count_served(results: Results, section: Any) -> VerdictCount | None:
     )  # fmt: skip
 
 
-def _count_drift(results: Results, section: Any) -> VerdictCount:
+def _count_drift(results: Results, section: Any) -> VerdictCount | None:
     chunks, kinds = section["chunks"], section["kinds"]
     count = chunks - kinds.get("stale", 0) - kinds.get("orphan", 0)
     return _graded(
-        "drift", count, chunks, (count / chunks, count / chunks), name="as_its_source",
-        short="as its source is", unit="chunks", source="argus check",
-        meaning="are neither stale nor orphans",
+        "drift", count, chunks, (count / chunks, count / chunks), unit="chunks",
+        source="argus check", meaning="are as their source is now",
         validity=(Validity("not validated", "a fact about the index; drift.csv names each"),),
     )  # fmt: skip
 
@@ -339,7 +321,7 @@ def _count_evaluation(results: Results, section: Any) -> VerdictCount | None:
     )  # fmt: skip
 
 
-def _count_needs(results: Results, section: Any) -> VerdictCount:
+def _count_needs(results: Results, section: Any) -> VerdictCount | None:
     risk, needs = section["risk"], "one at least of what they are needed for"
     return _graded(
         "needed", risk["reached"], risk["measured"], unit="documents",
@@ -358,8 +340,7 @@ def _count_authority(results: Results, section: Any) -> VerdictCount | None:
     asked = "superseded documents ask with their own words; whether people ask so is not known"
     return _graded(
         "superseded", round(share * n), n, unit="superseded documents", source="argus check",
-        meaning=f"asked with their {proxy}, bring what controls them into the top {section['k']}; "
-        "the others answer a question in their words themselves",
+        meaning=f"bring what replaced them into the top {section['k']}, asked with their {proxy}",
         validity=(Validity("not validated", asked),),
     )  # fmt: skip
 
@@ -375,39 +356,39 @@ def validity_of_needs(area: Discrimination | None) -> tuple[Validity, ...]:
         return (NEEDS,)
     is_chance = area["low"] <= 0.5 <= area["high"]
     here = (
-        f"AUC {area['auc']:.2f} ({area['low']:.2f} to {area['high']:.2f}) of the typical rank "
-        f"under a document's own needs for the failure of {area['n']:,} pairs of question and "
-        f"relevant document: {'no better than chance' if is_chance else 'not chance'}"
+        f"of two of {area['n']:,} pairs of question and relevant document, of which one fails, it "
+        f"ranks that one lower in {area['auc']:.0%} ({area['low']:.0%} to {area['high']:.0%}): "
+        f"{'no better than chance' if is_chance else 'not chance'}"
     )
     return (Validity("measured here", here), NEEDS)
 
 
 KINDS: dict[str, tuple[str, str, dict[str, Callable[[Results, Any], VerdictCount | None]]]] = {
-    "by_itself": ("reachable by its own vector", "reaching", {"reach": _count_reach}),
-    "by_its_words": ("found by its own sentences", "exposing", {"exposure": _count_exposure}),
-    "by_need": ("found by what is asked or needed", "evaluating", {
+    "by_need": ("what people ask is answered", "evaluating", {
         "judging": _count_judging, "evaluation": _count_evaluation, "needs": _count_needs,
     }),
-    "in_force_served": ("served what is in force", "auditing_authority", {
+    "as_its_source": ("what is indexed is current", "comparing", {"drift": _count_drift}),
+    "by_itself": ("the store finds its own records", "reaching", {"reach": _count_reach}),
+    "in_force_served": ("what is served is in force", "auditing_authority", {
         "traffic": _count_served, "lint": _count_served, "authority": _count_authority,
     }),
 }  # fmt: skip
-"""The four questions by name, in the order of the verdict: each in a few words, the attribute of
-Results with the command that measures it, and the functions that count, by the job whose section
-they read, real questions first."""
+"""The questions by name, what adds most first: each in a few words, the attribute of Results with
+the command that measures it, and the functions that count, by the job whose section they read, real
+questions first."""
 
 
 def _repair(results: Results, counts: Mapping[str, VerdictCount]) -> Iterator[VerdictAction]:
     """Yield records to write again, rules to serve by, and harm to undo."""
-    reached, served = counts["by_itself"], counts["in_force_served"]
-    if lost := reached.total - reached.count:
+    reached, served = counts.get("by_itself"), counts.get("in_force_served")
+    if reached is not None and (lost := reached.total - reached.count):
         yield VerdictAction(
             f"Delete and add the {lost:,} records that the store loses, then measure again",
             results.reaching,
             "unreached.csv names them. Where it was tried, deleting and adding lost none of 2,000",
             lost / reached.total,
         )
-    if served.total and served.level is not VerdictLevel.GOOD:
+    if served is not None and served.level is not VerdictLevel.GOOD:
         yield VerdictAction(
             "Serve what is in force: resolve results by the rules",
             command("authority", "search", "QUESTION", *results.records),
@@ -423,7 +404,7 @@ def _repair(results: Results, counts: Mapping[str, VerdictCount]) -> Iterator[Ve
             f"Work through drift.csv ({what or 'copies and places'}), then compare again",
             results.comparing,
             "what is served first stands on top, each with its reason",
-            1 - counts["as_its_source"].count / counts["as_its_source"].total,
+            1 - counts["as_its_source"].share,
         )
     evaluation, index = results.sections.get("evaluation", {}), results.index
     if index is None or "evaluation" not in results.manifest:
@@ -450,23 +431,26 @@ def _go_on(results: Results, counts: Mapping[str, VerdictCount]) -> Iterator[Ver
     Gains of a blend on other collections are no proof for the records of a store.
     """
     sections, traffic = results.sections, results.sections.get("traffic", {})
-    needed, was_searched = counts["by_need"], SEARCHED & sections.keys()
-    is_failing = needed.source == JUDGE and needed.level is not VerdictLevel.GOOD
+    needed, was_searched = counts.get("by_need"), SEARCHED & sections.keys()
+    is_judged = needed is not None and needed.source == JUDGE
+    is_failing = needed is not None and is_judged and needed.level is not VerdictLevel.GOOD
+    reached = counts.get("by_itself")
     has_blend = (results.retriever or "").startswith(BLENDED) or BLENDING & sections.keys()
     if (was_searched or is_failing) and not has_blend:
         title = "Blend sentences and BM25 into the search (no labels, no model)"
         yield VerdictAction(title, results.blending, BLEND_MEASURED, 0.050)
-    if traffic and not traffic["log"]["hash_only"] and needed.source != JUDGE:
+    if traffic and not traffic["log"]["hash_only"] and not is_judged:
         yield VerdictAction(
             "Judge 50 real questions: how often they fail, with an interval",
             results.judging_traffic,
             "the interval held the truth in 95% of 500 draws at least (docs/results.md, Traffic)",
         )
-    if was_searched and all(v.kind != "measured here" for v in needed.validity):
+    is_real = needed is None or any(v.kind == "measured here" for v in needed.validity)
+    if was_searched and not is_real:  # else the line of what is not measured says so
         yield VerdictAction(
             "Ask judged questions: nothing else here tells which real questions fail",
             results.evaluating,
-            "reachability has AUC 0.50 to 0.52 for that, chance; needs have 0.66",
+            "what a document's own words find says no more about that than a coin",
         )
     if COMPARED & sections.keys():
         yield VerdictAction(
@@ -474,7 +458,7 @@ def _go_on(results: Results, counts: Mapping[str, VerdictCount]) -> Iterator[Ver
             command("gate", "NEW", "--against", results.out),
             "a paired test over the same documents and questions; exit code 1 where it is worse",
         )
-    elif counts["by_itself"].level is VerdictLevel.GOOD:
+    elif reached is not None and reached.level is VerdictLevel.GOOD:
         most = ["--max-unreachable-share", f"{1 - BOUNDS['reach'].good:g}"]
         yield VerdictAction(
             "Hold the store to it: check it again after each load, then",

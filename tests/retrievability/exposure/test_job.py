@@ -1,7 +1,7 @@
 import numpy as np
 
 import argus
-from argus.data import Document
+from argus.data import Document, Query
 from argus.encoders import EmbeddingStore, Item, Role
 
 BREAD = "Sourdough rises slowly all night long. Flour, water and salt are all it needs."
@@ -37,3 +37,19 @@ def test_a_sentence_probe_uses_the_document_without_the_sentence(minilm, tmp_pat
     assert (rows["short"]["state"], rows["short"]["reason"]) == (
         "not applicable", "no title; fewer than two sentences",
     )  # fmt: skip
+
+
+def test_documents_that_near_questions_miss_are_named(tmp_path):
+    def lost(query, k):
+        return [] if "moon" in query else ["bread"]
+
+    moon = [
+        Query(f"q{i}", text) for i, text in enumerate(("the moon", "moon and oceans", "a moon"))
+    ]
+    flour = [Query(f"f{i}", text) for i, text in enumerate(("flour", "salt", "rises slowly"))]
+    result = argus.exposure(DOCUMENTS, out=tmp_path, retriever=lost, queries=[*moon, *flour])
+    rows = {row["id"]: row["near_missed"] for row in result.table.to_pylist()}
+    assert rows == {"bread": 0, "tides": 3, "chess": None, "short": None, "empty": None}
+    assert result.summary["near"] == {"documents": 2, "missed": 1}
+    assert any(line.startswith("missed by all three questions") for line in result.headline())
+    assert "Documents that near questions miss" in result.report.read_text()
