@@ -3,8 +3,8 @@
 `check`: documents, a vector database, records with rules -> one folder with one verdict. Each part
 runs where its inputs are given: `exposure` searches with each document's own title and sentences,
 `reach` searches a database with its records' own vectors, `find_drift` compares documents with
-their sources, and `audit_authority` searches with every superseded document for the one that
-controls it now.
+their sources, `audit_authority` searches with every superseded document for the one that controls
+it now, and `audit_traffic` reads what people asked.
 """
 
 from __future__ import annotations
@@ -83,6 +83,7 @@ def check(
     authority: Annotated[AuthoritySource | None, Options(AuthoritySource, optional=True)] = None,
     out: o.Out = o.OUT,
     queries: Path | str | Sequence[Any] = (),
+    log: Path | None = None,
     exposing: ExposureConfig | None = None,
     reaching: Annotated[ReachConfig | None, Without(*SHARED, "batch")] = None,
     asking: AskingConfig | None = None,
@@ -99,10 +100,10 @@ def check(
 
     Documents are asked for by their title and by sentences taken out of them, a store for its own
     records by their own vectors, and superseded documents (--records with --rules or --edges) for
-    what controls now. With --sources, what is indexed is compared with what it was made of. Each
-    part runs where its inputs are there. No label and no language model is needed. It measures
-    reachability; which real questions fail it does not tell. A run that was stopped goes on where
-    it was.
+    what controls now. With --sources, what is indexed is compared with what it was made of; with
+    --log, what people asked with what came for it. Each part runs where its inputs are there. No
+    label and no language model is needed. It measures reachability; which real questions fail it
+    does not tell. A run that was stopped goes on where it was.
 
     encoder: default all-MiniLM-L6-v2. Without one, a retriever or a run, documents of a store are
     asked for where that model made its vectors, 150 of them unless `exposing` says how many. Else a
@@ -114,7 +115,8 @@ def check(
         source: Documents or a store, as --corpus names them.
         corpus: BEIR folder, a JSONL, CSV, TSV or Parquet file, or a store (KIND:PLACE/COLLECTION).
         store: Store that serves them: it is asked for its own records (KIND:PLACE/COLLECTION).
-        queries: Real queries to add to the sample (JSONL, CSV, TSV, Parquet).
+        queries: Real questions (JSONL, CSV, TSV, Parquet), or a log of them: what they bring back.
+        log: Log of what people asked and what came (see argus traffic); its questions ask, too.
         sources: What the documents were made of, to tell which are stale: a folder, or a file.
         run: What it answered elsewhere to exported probes (argus research export): TREC or JSON.
     """
@@ -123,12 +125,10 @@ def check(
     reaching = replace(reaching, **{name: getattr(exposing, name) for name in SHARED})
     source = named(corpus) if isinstance(corpus, str | Path) else corpus
     is_named = not isinstance(source, StoreCorpus) or bool(encoder or retriever or run)
-    if store is None and isinstance(source, StoreCorpus) and isinstance(source.store, str):
-        store = source.store
-    elif store is None and isinstance(retriever, str) and is_store(retriever):
-        store = retriever
+    store = store or _store_of(source, retriever)
     asking = asking or AskingConfig()
     made, indexed = _compared(sources, source if source is not None else store, retriever, asking)
+    queries = _asked(queries, log)
     parts: dict[str, Result] = {}
 
     def is_first() -> bool:
@@ -179,6 +179,12 @@ def check(
             authority, out=out, encoder=encoder or DEFAULT_MODEL, store=cache, retriever=retriever,
             asking=asking, k=exposing.k, fresh=is_first(),
         )  # fmt: skip
+    if log is not None:
+        parts["traffic"] = _read_log(
+            log, authority, out=out, k=exposing.k, retriever=retriever, asking=asking,
+            corpus=source, encoder=encoder or DEFAULT_MODEL, fields=fields, limit=limit,
+            fresh=is_first(),
+        )  # fmt: skip
     if not parts:
         raise InputError(
             "nothing to check",
@@ -189,6 +195,32 @@ def check(
     *_, last = parts.values()
     folder, report = Path(out), getattr(last, "report")  # noqa: B009
     return CheckResult(folder, report, parts, notes)
+
+
+def _store_of(source: Any, retriever: Any) -> str | None:
+    """Return the store that holds the documents, or that is asked."""
+    if isinstance(source, StoreCorpus) and isinstance(source.store, str):
+        return source.store
+    return retriever if isinstance(retriever, str) and is_store(retriever) else None
+
+
+def _asked(queries: Path | str | Sequence[Any], log: Path | None) -> Sequence[Any]:
+    """Return the questions that were named, else those of the log."""
+    if log is None and not isinstance(queries, str | Path):
+        return queries
+    from argus.tuning.judge import any_questions
+
+    return any_questions(queries) or any_questions(log or ())
+
+
+def _read_log(log: Path, authority: AuthoritySource | None, *, k: int, **more: Any) -> Result:
+    """Tell what people asked, and how often what came for it was superseded."""
+    from argus.traffic.config import TrafficConfig
+    from argus.traffic.job import audit_traffic
+
+    names = () if authority is None else ("records", "rules", "edges")
+    config = TrafficConfig(k=k, **{name: getattr(authority, name) for name in names})
+    return audit_traffic(log, config=config, **more)
 
 
 def _compared(sources: Any, indexed: Any, retriever: Any, asking: AskingConfig) -> tuple[Any, Any]:

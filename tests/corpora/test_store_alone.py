@@ -47,7 +47,7 @@ def test_a_store_of_the_default_model_is_searched_by_its_texts(
 def test_what_cannot_be_measured_is_told_and_no_failure(kind, why, argus, tmp_path):
     ran = argus("check", LOCAL[kind](tmp_path / "store").spec, "--out", "report")
     assert ran.code == 0, ran.err
-    assert "60 of 60 come back" in ran.out and "NOT MEASURED found by its own sentences" in ran.out
+    assert "60 of 60 come back" in ran.out and "not measured: what people ask" in ran.out
     (note,) = (line for line in ran.out.splitlines() if line.startswith(UNMEASURED))
     assert why in note
     following = next_command(ran.out)

@@ -14,7 +14,7 @@ from argus.data.fields import FieldNames
 from argus.data.types import Document, Query
 from argus.drift.config import DriftConfig
 from argus.drift.job import find_drift
-from argus.drift.sources import hashes_of, read_sources
+from argus.drift.sources import ABSENT, hashes_of, names_of, read_sources
 from argus.errors import InputError
 from argus.evaluation.gate import GateBounds, Verdict, gate
 from argus.verdict import read_verdict
@@ -218,6 +218,12 @@ def test_rows_of_a_query_are_sources(tmp_path):
         read_sources("sql:SELECT * FROM nothing", FieldNames())
 
 
+def test_a_field_longer_than_a_path_may_be_names_no_source(pages):
+    sources = read_sources(pages, FieldNames())
+    chunks = [Document(f"c{i}", "words of nothing", "", {"note": "a" * 400}) for i in range(3)]
+    assert names_of(chunks, sources, "note")[2].tolist() == [ABSENT] * 3
+
+
 def test_a_time_tells_of_a_chunk_without_text(pages):
     name = next(path.name for path in pages.iterdir())
     sources = read_sources(pages, FieldNames())
@@ -225,3 +231,16 @@ def test_a_time_tells_of_a_chunk_without_text(pages):
     for year, unchanged in (("2099-01-01", True), ("2001-01-01", False)):
         chunks = [Document("c", "", "", {"source": name, "indexed_at": year})]
         assert hashes_of(chunks, sources, row, None) == (None, [unchanged])
+
+
+def test_a_log_joins_the_check_and_asks_too(pages, tmp_path):
+    log = tmp_path / "log.jsonl"
+    rows = [{"question": text, "results": ["ska"]} for text in ("music of Jamaica", "ska music")]
+    log.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = check(list(CHUNKS), sources=pages, log=log, out=tmp_path / "out")
+    assert [*result.parts] == ["exposure", "drift", "traffic"]
+    summary = result.summary
+    assert summary["traffic"]["log"]["asks"] == 2
+    assert summary["drift"]["questions"] == {"asked": 2, "back": 2}
+    verdict = read_verdict(tmp_path / "out")
+    assert len(verdict.counts) <= 4 and verdict.counts[0].level == "bad"

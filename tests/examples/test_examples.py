@@ -92,7 +92,7 @@ def check_printed(ran: list[console.Ran], *without: str, **said: str) -> None:
     files = {
         "RECORDS": "../policies/policies.jsonl", "RULES": "../policies/rules.yaml",
         "QUERIES": "../data/questions.jsonl", "QRELS": "../data/qrels.tsv",
-        "LOG": "../data/questions.jsonl", "CORPUS": "../data/chunks.jsonl",
+        "LOG": "../data/questions.jsonl", "CORPUS": "../data/chunks.jsonl", "SOURCES": "../policies",
     }  # fmt: skip
     printed.check([one.output for one in ran], {**printed.SAID, **files, **said}, *without)
 

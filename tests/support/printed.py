@@ -49,7 +49,7 @@ def printed_in(output: str) -> list[str]:
 def told_of(folder: Path | str) -> list[str]:
     """Return the commands of a folder's verdict and of its pages."""
     verdict = argus.read_verdict(folder)
-    lines = [one.command for one in (*verdict.counts, *verdict.actions) if one.command]
+    lines = [line for line in (verdict.command, *(one.command for one in verdict.actions)) if line]
     return [*lines, *served(folder)]
 
 
@@ -81,7 +81,7 @@ def run_all(lines: Iterable[str], said: Mapping[str, str]) -> None:
 SAID = {
     "RECORDS": "policies/policies.jsonl", "RULES": "policies/rules.yaml",
     "MODEL": "all-MiniLM-L6-v2", "URL": "http://127.0.0.1:9/v1", "NEW": "later",
-    "WORDS": "copy", "QUESTION": "cost", "OTHER": "other",
+    "WORDS": "copy", "QUESTION": "cost", "OTHER": "other", "SOURCES": "policies",
 }  # fmt: skip
 """What is known to the person alone who reads the command."""
 UNTRIED = ("argus check --store STORE", "argus research audit", "argus research generative")

@@ -25,7 +25,7 @@ def test_what_own_words_find_is_no_count_and_what_would_add_most_is_named(expose
     assert verdict.counts == () and len(verdict.missing) == 4
     lines = list(verdict_lines(verdict))
     assert lines[1] == "verdict: nothing is counted yet."
-    assert lines[2].strip().startswith("not measured: what people ask is answered; what is indexed")
+    assert lines[2].strip().startswith("not measured: what people ask is answered; the index is")
     assert lines[3].strip() == verdict.command and "argus evaluate" in verdict.command
 
 
@@ -33,7 +33,7 @@ def test_the_worst_count_comes_first(exposed, tmp_path):
     out = unbound(shutil.copytree(exposed, tmp_path / "out"))
     reach = {"k": 10, "reachable": 99, "broken": {},
              "reached": {"asked": 99, "reached": 99, "low": 0.9, "high": 1.0}}  # fmt: skip
-    drift = {"chunks": 10, "kinds": {"stale": 8}}
+    drift = {"chunks": 10, "sources": 5, "kinds": {"stale": 8}}
     (out / "summary.json").write_text(json.dumps({"reach": reach, "drift": drift}))
     verdict = argus.read_verdict(out)
     assert [(c.name, c.level) for c in verdict.counts] == [
@@ -41,7 +41,8 @@ def test_the_worst_count_comes_first(exposed, tmp_path):
     ]  # fmt: skip
     lines = list(verdict_lines(verdict))
     assert lines[2] == (
-        "  BAD       what is indexed is current: 2 of 10 chunks (20.0%) are as their source is now"
+        "  BAD       the index is as its sources are: 2 of 10 chunks (20.0%) are as their source "
+        "is now"
     )
 
 

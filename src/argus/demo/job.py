@@ -15,8 +15,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
-
 from argus.authority.config import AuthoritySource
 from argus.authority.lint import lint
 from argus.checks import check
@@ -28,6 +26,7 @@ from argus.data.tables import read_table
 from argus.data.types import Query
 from argus.data.writing import one_writer, write_jsonl
 from argus.demo import search
+from argus.drift.findings import Drift
 from argus.encoders import DEFAULT_MODEL, EncoderConfig, as_config
 from argus.errors import InputError
 from argus.evaluation.job import evaluate
@@ -36,6 +35,7 @@ from argus.jobs.result import Result
 from argus.knowledge.stdlib import standard_questions
 from argus.retrievability.config import ExposureConfig
 from argus.settings import TOP_K, Options, Seed, Without
+from argus.verdict.verdict import read_verdict
 
 QRELS, EDGES = Path("qrels", "test.tsv"), "supersedes.jsonl"
 DATA = Path(__file__).with_name("python")
@@ -45,7 +45,6 @@ LOST = "statistics.quantiles"
 SUPERSEDED = "pathlib.Path.link_to"
 CURRENT = {SUPERSEDED: "pathlib.Path.hardlink_to"}
 LINKING = Query("link", "hard link: in which order do the target and the link go?")
-PERCENTILE = "what is the 95th percentile of these response times?"
 QUESTIONS = 60  # of the 150 that ship: the rest would take seconds
 NEEDED_TO_SERVE = ("fastapi", "uvicorn", "duckdb")
 
@@ -56,8 +55,9 @@ class FirstLook(Result):
 
     home: the documents, questions and search that it is about, a folder in `folder`.
     summary: documents and questions that were asked for, and faults by kind. lost, stale: ids of
-    documents that the index lacks, or holds another text of. superseded: how often each superseded
-    document was served. missed: questions without a right answer in the top 10.
+    documents that the index lacks, or holds another text of, as `check` finds them. superseded: how
+    often each superseded document was served. missed: questions without a right answer in the top
+    10.
     checks: what `check` measured, in words.
     """
 
@@ -86,16 +86,17 @@ class FirstLook(Result):
         yield from (f"    {text}" for text in missed[:2])
 
     def last_lines(self) -> Iterator[str]:
-        """Yield the report, three commands to try, and the one that serves it."""
-        asked = ("--retriever", self.home / "search.py")
-        edges = ("--edges", self.home / EDGES)
+        """Yield the report, the verdict, three commands to try, and the one that serves it."""
+        home, asked = self.home, ("--retriever", self.home / "search.py")
+        judged = ("--queries", home / "queries.jsonl", "--qrels", home / QRELS)
+        edges, linking = ("--edges", home / EDGES), LINKING.text
         yield f"report: {self.folder / 'report.html'}"
-        yield "why the lost one does not come, what replaces the superseded, and a new index:"
-        yield "  " + command("explain", PERCENTILE, LOST, *asked, "--corpus", self.home)
-        yield "  " + command(
-            "authority", "search", LINKING.text, "--records", self.home, *edges, *asked
-        )
-        yield "  " + command("check", self.home, "--out", self.folder / "new-index")
+        yield f"verdict: {read_verdict(self.folder).answer}"
+        yield "to try: what is indexed beside its sources, why questions fail, what is in force:"
+        checking = (home / search.CHUNKS, "--sources", home, "--out", self.folder / "check")
+        yield "  " + command("check", *checking, *asked)
+        yield "  " + command("explain", "--failed", *judged, *asked, "--corpus", home)
+        yield "  " + command("authority", "search", linking, "--records", home, *edges, *asked)
         served = command("serve", self.folder)
         if all(map(find_spec, NEEDED_TO_SERVE)):
             yield f"to work in: {served}"
@@ -103,8 +104,8 @@ class FirstLook(Result):
             yield f"to work in: pip install 'argus-retrieval[serve]', then {served}"
 
 
-def write_collection(home: Path) -> dict[str, str]:
-    """Write documents, questions and a search with the planted faults. Return its texts by id."""
+def write_collection(home: Path) -> None:
+    """Write documents, questions and a search with the planted faults."""
     documents = read_corpus(DATA / "documents.jsonl")
     ids = {d.id for d in documents}
     questions, judged = standard_questions()
@@ -121,8 +122,6 @@ def write_collection(home: Path) -> dict[str, str]:
     shutil.copyfile(search.__file__, home / "search.py")
     earlier = {d.id: d for d in read_corpus(DATA / "earlier.jsonl")}
     search.write_index(home, [earlier.get(d.id, d) for d in documents if d.id != LOST])
-    with np.load(home / search.INDEX) as index:
-        return dict(zip(index["ids"].tolist(), index["texts"].tolist(), strict=True))
 
 
 @one_writer
@@ -169,23 +168,23 @@ def demo(
     folder = ArtifactFolder(Path(out), fresh=fresh)
     folder.open()
     home = folder.own("python")
-    indexed = write_collection(home)
+    write_collection(home)
     retriever, queries, qrels = str(home / "search.py"), home / "queries.jsonl", home / QRELS
+    chunks = home / search.CHUNKS
     checked = check(
-        home, retriever=retriever, queries=queries, exposing=ExposureConfig(sentences=1),
-        out=folder.path,
+        chunks, sources=home, retriever=retriever, queries=queries, out=folder.path,
+        exposing=ExposureConfig(sentences=1),
     )  # fmt: skip
-    judged = evaluate(queries, qrels, corpus=home, retrievers=[retriever], out=folder.path)
+    judged = evaluate(queries, qrels, corpus=chunks, retrievers=[retriever], out=folder.path)
     source = AuthoritySource(records=home, edges=home / EDGES)
     linted = lint(None, source, queries=queries, retriever=retriever, out=folder.path)
-    exposed = read_table(folder / "exposure.parquet", ["id", "never_retrieved"]).to_pylist()
+    drift = read_table(folder / "drift.parquet").to_pylist()
     ranks = judged.table.select(["text", "rank"]).to_pylist()
-    texts = {d.id: d.text for d in read_corpus(home)}
     summary = {
-        "documents": len(texts),
+        "documents": checked.summary["drift"]["sources"],
         "questions": len(ranks),
-        "lost": [r["id"] for r in exposed if r["never_retrieved"] and r["id"] not in indexed],
-        "stale": [id_ for id_, text in indexed.items() if texts.get(id_) != text],
+        "lost": [row["source"] for row in drift if row["kind"] == Drift.MISSING],
+        "stale": [row["id"] for row in drift if row["kind"] == Drift.STALE],
         "superseded": Counter(id_ for q in linted.queries for id_ in q.conditions.superseded),
         "missed": [row["text"] for row in ranks if (row["rank"] or TOP_K + 1) > TOP_K],
     }

@@ -1,6 +1,6 @@
 """Search documents by cosine. `argus demo` copies this file: it stands for the retriever you run.
 
-`write_index`: documents -> index.npz beside this file. `Search` answers from it.
+`write_index`: documents -> index.npz and indexed.jsonl beside this file. `Search` answers from it.
 """
 
 from __future__ import annotations
@@ -10,17 +10,19 @@ from pathlib import Path
 
 import numpy as np
 
+from argus.data.documents import as_rows
 from argus.data.types import Document, Query, Run
+from argus.data.writing import write_jsonl
 from argus.encoders import DEFAULT_MODEL, load_encoder
 
-INDEX = "index.npz"
+INDEX, CHUNKS = "index.npz", "indexed.jsonl"
 
 
 def write_index(folder: Path, documents: Sequence[Document]) -> None:
-    """Embed documents, and write their ids, texts and vectors into a folder."""
+    """Embed documents, and write ids and vectors into a folder, and what is indexed."""
     vectors = load_encoder(DEFAULT_MODEL).encode_documents([d.content for d in documents])
-    ids, texts = [d.id for d in documents], [d.text for d in documents]
-    np.savez(folder / INDEX, ids=ids, texts=texts, vectors=vectors)
+    np.savez(folder / INDEX, ids=[d.id for d in documents], vectors=vectors)
+    write_jsonl(folder / CHUNKS, as_rows(documents))
 
 
 class Search:

@@ -345,7 +345,7 @@ class _Placing:
         """Note words outside of what stands at a place of the source, but for half a word."""
         text, beside = self.texts[row], at - 1 + side
         is_inside = 0 <= beside < len(text)
-        if not is_inside and len(outer) < WIDTH:
+        if not is_inside and not side and len(outer) < WIDTH:  # a short header
             return
         if len(outer) == 1 and is_inside:  # half a word, cut by a splitter
             said, there = self.words[outer[0]], self.words[text[beside]]

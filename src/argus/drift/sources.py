@@ -259,8 +259,9 @@ class _Paths:
         rows = {row for n, row in same if n == max(same)[0]}
         if len(rows) == 1:
             return rows.pop()
-        if not rows and self.place is not None and (self.place / plain[1:]).is_file():
-            return UNREAD
+        with suppress(OSError):  # a text that is longer than a path may be
+            if not rows and self.place is not None and (self.place / plain[1:]).is_file():
+                return UNREAD
         return NO_NAME if rows else ABSENT
 
 

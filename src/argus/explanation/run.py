@@ -135,9 +135,8 @@ def explain_retriever(
     config = config or RunConfig()
     _check_ids(query, doc_id, config.k)
     question = find_query(query, config.queries)
-    known = _read_documents(config)
-    if documents is not None:
-        known = _Texts((d.id, d) for d in documents) or None
+    held = None if documents is None else _Texts((d.id, d) for d in documents)
+    known = _read_documents(config) if held is None else held or None
     fold = _fold_of(config, known)
     ids = frozenset([doc_id] if fold is None else fold.chunks_of(doc_id))
     corpus = list((known or {}).values())

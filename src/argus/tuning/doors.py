@@ -18,7 +18,6 @@ import numpy as np
 
 from argus.corpora import Corpus, StoreCorpus
 from argus.corpora.opening import Origin, open_corpus
-from argus.data.documents import read_queries
 from argus.data.fields import By, FieldNames, FieldPath, ParentField, QrelsName
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
@@ -56,7 +55,7 @@ from argus.traffic.exchange import Exchange
 from argus.traffic.files import ENDINGS
 from argus.traffic.reading import normal, read_traffic
 from argus.tuning.arms import part_and_fusion_runs
-from argus.tuning.judge import read_questions
+from argus.tuning.judge import any_questions
 from argus.tuning.others import encoder_arms, store_arms
 
 # Documents whose own words ask where nothing else does, and questions that are asked anew.
@@ -244,15 +243,7 @@ def _questions(
 
     Two indexes are asked by documents' own words beside the questions.
     """
-    if isinstance(given, str | Path):
-        place = Path(given)
-        try:
-            given = read_queries(place)
-        except InputError as error:
-            try:
-                given = [Query(q.id, q.text) for q in read_questions(place).values()]
-            except ArgusError:
-                raise error from None
+    given = any_questions(given)
     log = next((side.log for side in sides if side.log), {})
     asked = list(given) or [Query(id_, text) for id_, text in log.items()]
     is_indexed = all(is_index(side.name) for side in sides)

@@ -9,6 +9,7 @@ are saved, so that deciding searches nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -17,7 +18,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from argus.commands import carry, command
-from argus.data.documents import find_file, write_qrels
+from argus.data.documents import find_file, read_queries, write_qrels
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.reading import WRITTEN, reading
@@ -25,7 +26,7 @@ from argus.data.runs import ranking
 from argus.data.types import Query
 from argus.data.writing import one_writer, write_jsonl
 from argus.encoders import Encoder
-from argus.errors import InputError
+from argus.errors import ArgusError, InputError
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.header import index_folder
 from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever, encoder_of
@@ -195,6 +196,22 @@ def read_questions(source: Path | None, log: LogConfig | None = None) -> dict[st
         fix = 'Write one a line: {"text": "..."}.'
         raise InputError(got, expected=expected, fix=fix, where=source or "--queries")
     return asked
+
+
+def any_questions(source: Path | str | Sequence[Query]) -> list[Query]:
+    """Return questions of a table by its ids, else those of a log. Raises InputError for neither.
+
+    Questions of a program are returned as they are.
+    """
+    if not isinstance(source, str | Path):
+        return list(source)
+    place = Path(source)
+    try:
+        return read_queries(place)
+    except InputError as error:
+        with suppress(ArgusError):
+            return [Query(q.id, q.text) for q in read_questions(place).values()]
+        raise error from None
 
 
 def search_arms(

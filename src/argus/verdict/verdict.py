@@ -287,11 +287,17 @@ def _count_served(results: Results, section: Any) -> VerdictCount | None:
 
 
 def _count_drift(results: Results, section: Any) -> VerdictCount | None:
-    chunks, kinds = section["chunks"], section["kinds"]
-    count = chunks - kinds.get("stale", 0) - kinds.get("orphan", 0)
+    """Count chunks that are as their source is, or sources that are indexed: what is worse."""
+    kinds, chunks, sources = section["kinds"], section["chunks"], section["sources"]
+    total, drifted = chunks, kinds.get("stale", 0) + kinds.get("orphan", 0)
+    unit, meaning = "chunks", "are as their source is now"
+    if kinds.get("missing", 0) * chunks > drifted * sources:
+        total, drifted = sources, kinds["missing"]
+        unit, meaning = "sources", "are indexed"
+    share = 1 - drifted / max(1, total)
     return _graded(
-        "drift", count, chunks, (count / chunks, count / chunks), unit="chunks",
-        source="argus check", meaning="are as their source is now",
+        "drift", total - drifted, total, (share, share), unit=unit, source="argus check",
+        meaning=meaning,
         validity=(Validity("not validated", "a fact about the index; drift.csv names each"),),
     )  # fmt: skip
 
@@ -367,7 +373,7 @@ KINDS: dict[str, tuple[str, str, dict[str, Callable[[Results, Any], VerdictCount
     "by_need": ("what people ask is answered", "evaluating", {
         "judging": _count_judging, "evaluation": _count_evaluation, "needs": _count_needs,
     }),
-    "as_its_source": ("what is indexed is current", "comparing", {"drift": _count_drift}),
+    "as_its_source": ("the index is as its sources are", "comparing", {"drift": _count_drift}),
     "by_itself": ("the store finds its own records", "reaching", {"reach": _count_reach}),
     "in_force_served": ("what is served is in force", "auditing_authority", {
         "traffic": _count_served, "lint": _count_served, "authority": _count_authority,
