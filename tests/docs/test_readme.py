@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "README.md").read_text("utf-8")
-MOST_WORDS, MOST_PER_SENTENCE = 900, 18
+MOST_WORDS, MOST_PER_SENTENCE = 700, 18
 
 
 def sentences(text: str) -> list[str]:

@@ -20,6 +20,7 @@ from argus.authority.domains import Domain, load_domain
 from argus.authority.relation import Authority
 from argus.authority.rules import ALWAYS, SUPERSEDES, Edge, Record, Rule, located
 from argus.authority.scopes import Bucket
+from argus.data.documents import CORPUS_STEMS, find_file
 from argus.data.rows import id_value, pick_field, read_rows, text_value
 from argus.data.runs import ranking
 from argus.data.yaml_file import nearest
@@ -149,7 +150,9 @@ class OpenedAuthority:
     def inputs(self) -> dict[str, Path | None]:
         """The files it was made of, for the manifest."""
         rules = file_of(self.source.rules) if self.source.rules else None
-        return {"records": self.source.records, "rules": rules, "edges": self.source.edges}
+        records = self.source.records
+        file = find_file(records, CORPUS_STEMS) if records.is_dir() else records
+        return {"records": file or records, "rules": rules, "edges": self.source.edges}
 
     def summary(self) -> dict[str, Any]:
         """Return the contents of the relation, for summary.json.
