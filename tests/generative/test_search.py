@@ -8,11 +8,14 @@ from dataclasses import replace
 
 import pytest
 
+import argus
 from argus.data.runs import read_run
+from argus.data.types import Query
 from argus.errors import InputError
-from argus.generative.search import ask, search_ngrams
+from argus.generative.search import NgramRetriever, ask, search_ngrams
 from argus.generative.searcher import GenerativeSearcher
 from argus.generative.settings import Decoding, NgramSearchConfig, Scoring
+from argus.retrievers.opening import opened
 from tests.support.ngrams import QUESTIONS
 
 DECODING = Decoding(beams=3, body_tokens=4, title_tokens=6, query_tokens=6)
@@ -126,3 +129,20 @@ def test_fresh_never_deletes_what_is_read(ready, config):
     with pytest.raises(InputError, match="--fresh would empty the folder that holds"):
         search_ngrams(ready.index, ready.questions, config=config, out=ready.index, fresh=True)
     assert (ready.index / "ngrams" / "ngram.json").is_file()
+
+
+def test_a_generative_search_is_a_retriever_by_its_name(ready, config, tmp_path):
+    name = f"generative:{ready.index},model={ready.model}"
+    own = NgramRetriever(ready.index, NgramSearchConfig(model=ready.model, k=5))
+    with opened(name) as retriever:
+        answers = retriever.ask([Query(q, text) for q, text in QUESTIONS.items()], 5)
+        assert retriever.identity, "its answers are kept"
+    assert not answers.failed
+    assert answers.run == own.search([Query(q, text) for q, text in QUESTIONS.items()], 5)
+    compared = argus.compare_retrievers(
+        name, name, queries=[Query(q, t) for q, t in QUESTIONS.items()], out=tmp_path, k=3
+    )
+    assert compared.summary["overlap"]["mean"] == 1
+    for wrong in (f"generative:{ready.index},beams=3", f"generative:{ready.index},mode=x"):
+        with pytest.raises(InputError, match="other settings"), opened(wrong):
+            pass

@@ -7,6 +7,7 @@ work, `results` writes.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.tables import read_table
-from argus.data.types import Document, Query, Topic
+from argus.data.types import Document, Query, Run, Topic
 from argus.data.writing import one_writer
 from argus.devices import Device
 from argus.errors import InputError
@@ -37,7 +38,7 @@ from argus.generative.results import (
     view_shares,
     write_results,
 )
-from argus.generative.settings import NgramSearchConfig
+from argus.generative.settings import Mode, NgramSearchConfig
 from argus.indexes.lexical import check_query
 from argus.jobs import options as o
 from argus.jobs.result import Result
@@ -45,6 +46,7 @@ from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import model_hash
 from argus.reports import write_report
 from argus.reports.section import MAX_ROWS, Section, naming, table
+from argus.retrievers.names import GENERATIVE
 from argus.settings import CORPUS, Ge, Option, Without, Writes
 
 if TYPE_CHECKING:
@@ -275,6 +277,39 @@ def ask(
         hits[-1] |= {"text": body, "keys": keys}
     paths = {"index": str(home), "model": str(model)}
     return {"query": text, **paths, "mode": str(config.mode), "results": hits}
+
+
+class NgramRetriever:
+    """Generative retrieval as an `argus.Retriever`: what a model writes ranks an index's passages.
+
+    identity: hash of the index, the model's weights and the settings. Raises InputError as
+    `search_ngrams` does.
+    """
+
+    def __init__(self, index: Path | str, config: NgramSearchConfig, device: str | None = None):
+        _, model, self.config, opened = _open(index, config)
+        self._searcher = open_searcher(opened, model, self.config, device)
+        parts = identity(opened, model_hash(model), self.config)
+        self.identity = content_hash(json.dumps(parts, sort_keys=True)).hex()
+
+    @classmethod
+    def of(cls, name: str) -> NgramRetriever:
+        """Open `generative:INDEX,model=FOLDER[,mode=minder]`."""
+        index, *settings = name.removeprefix(GENERATIVE).split(",")
+        given = dict(setting.partition("=")[::2] for setting in settings)
+        mode = given.get("mode", Mode.SEAL)
+        if given.keys() - {"model", "mode"} or mode not in [*Mode]:
+            expected = f"{GENERATIVE}INDEX,model=FOLDER, and mode=seal or minder"
+            raise InputError("other settings", expected=expected, fix="Mend them.", where=name)
+        model = Path(given["model"]) if given.get("model") else None
+        return cls(index, NgramSearchConfig(model=model, mode=Mode(mode)))
+
+    def search(self, queries: Sequence[Query], k: int) -> Run:
+        """Return at most k passages per query. One without text finds none."""
+        asked = [query for query in queries if query.text.strip()]
+        answers = self._searcher.search(asked, k)
+        found = {answer.query_id: answer.scores() for answer in answers}
+        return {query.id: found.get(query.id, {}) for query in queries}
 
 
 def _open(

@@ -17,9 +17,11 @@ HTTP = "http:"
 """Prefix of the file that describes an endpoint."""
 INDEX = "index:"
 """Prefix of the path of an Argus index."""
+GENERATIVE = "generative:"
+"""Prefix of the folder of an n-gram index: `generative:INDEX,model=FOLDER`."""
 NAMES = (
     "FILE.py:NAME, http:FILE.yaml, a store (KIND:PLACE/COLLECTION; blended: before it for what "
-    "remedy blend wrote) or an index's folder"
+    "remedy blend wrote), generative:INDEX,model=FOLDER or an index's folder"
 )
 """Names of retrievers, in errors and in the line of help of --retriever."""
 
@@ -43,6 +45,8 @@ def input_path(retriever: object) -> Path | None:
     name = str(retriever)
     if is_index(name):
         return _folder(name.removeprefix(INDEX))
+    if name.startswith(GENERATIVE):
+        return Path(name.removeprefix(GENERATIVE).partition(",")[0])
     if is_store(store := blended_store(name) or name):
         place = Path(parse_store(store).place)
         return place if place.exists() else None
@@ -52,11 +56,16 @@ def input_path(retriever: object) -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
+def has_kind(name: str) -> bool:
+    """Return whether a name is that of a store, an index, an endpoint or a generative search."""
+    is_other = bool(http_file(name)) or name.startswith(GENERATIVE)
+    return is_other or asks_store(name) or is_index(name)
+
+
 def check_named(name: str) -> None:
     """Raise InputError unless the name is that of a retriever. Nothing is opened."""
-    if asks_store(name) or is_index(name) or http_file(name):
-        return
-    check_python_file(name)
+    if not has_kind(name):
+        check_python_file(name)
 
 
 def check_python_file(name: str) -> None:

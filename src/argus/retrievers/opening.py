@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, redirect_stdout
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from argus.data.fields import FieldPath
@@ -25,7 +26,14 @@ from argus.jobs.workspace import NO_ENCODER, Record, keep_input, require_some
 from argus.progress import announce
 from argus.python_file import USER_CODE_CWD, refusing_what_raises
 from argus.retrievers.config import AskingConfig, check_store_settings
-from argus.retrievers.names import check_named, check_python_file, http_file, input_path, is_index
+from argus.retrievers.names import (
+    GENERATIVE,
+    check_named,
+    check_python_file,
+    http_file,
+    input_path,
+    is_index,
+)
 from argus.retrievers.protocol import Answers
 from argus.retrievers.python_retriever import PythonRetriever, named_in_file, python_retriever
 from argus.retrievers.results import Known
@@ -155,6 +163,9 @@ def _open(
         return store, identity, replace(config, at_once=1)
     if not name:
         return python_retriever(retriever, documents, "", config), "", config
+    if name.startswith(GENERATIVE):
+        ngrams = resolve_name("argus.generative.search:NgramRetriever").of(name)
+        return python_retriever(ngrams, documents, name, config), ngrams.identity, config
     if endpoint := http_file(name):
         return _open_endpoint(endpoint, name, documents, config)
     check_python_file(name)

@@ -46,11 +46,11 @@ from argus.measures.slices import slicings
 from argus.retrievability.sentences import split_sentences
 from argus.retrievers.config import DEEPER, NAMES, AskingConfig
 from argus.retrievers.dense import IndexSource, StoreSource, parse_index
-from argus.retrievers.names import http_file, is_index
+from argus.retrievers.names import has_kind, is_index
 from argus.retrievers.opening import OpenRetriever, note_retrievers, opened
 from argus.retrievers.session import ANSWERS
 from argus.settings import CORPUS, TOP_K, Ge, Option, TopK
-from argus.stores.spec import asks_store, is_store
+from argus.stores.spec import is_store
 from argus.traffic.exchange import Exchange
 from argus.traffic.files import ENDINGS
 from argus.traffic.reading import normal, read_traffic
@@ -85,7 +85,7 @@ class Side:
             return cls(where, run=dict(given))
         name = str(given) if isinstance(given, str | Path) else ""
         path = Path(name)
-        if not name or is_index(name) or asks_store(name) or http_file(name):
+        if not name or has_kind(name):
             return cls(name or where, given)
         if not path.exists() or path.suffix == ".py":
             if path.exists() or ".py:" in name:
