@@ -19,8 +19,8 @@ NAMES = (
     "repair_rps", "blend_quality", "tuning", "authority_quality", "authority_contamination",
     "scenario_quality", "scenario_choice", "adapt_quality",
     "generative_quality", "generative_speed", "generative_failures",
-    "generative_unigrams", "generative_tuning", "traffic_risk", "drift_quality", "probe_worth",
-    "suite_tables", "reproduce_tables",
+    "generative_unigrams", "generative_tuning", "traffic_risk", "drift_quality",
+    "probe_worth", "limit", "suite_tables", "reproduce_tables",
 )  # fmt: skip
 
 

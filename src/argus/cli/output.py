@@ -18,7 +18,6 @@ from typing import Any
 
 import typer
 
-from argus.errors import InputError
 from argus.hidden import LEAST_IN_FILES, without_known
 from argus.visible import visible, visible_line
 
@@ -127,16 +126,3 @@ def snippet(text: str) -> str:
     """Return the beginning of a text on one line."""
     line = " ".join(text.split())
     return line if len(line) <= SNIPPET else f"{line[: SNIPPET - 3]}..."
-
-
-def refuse_given(context: typer.Context, names: Iterable[str], because: str) -> None:
-    """Raise InputError for an option of the command line that is not read `because`.
-
-    names: of parameters. The settings of a file may be meant for other commands.
-    """
-    for name in names:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            option = f"--{name.rstrip('_').replace('_', '-')}"
-            got = f"is not read {because}"
-            raise InputError(got, expected="it elsewhere", fix="Leave it out.", where=option)

@@ -24,7 +24,6 @@ FEWEST_CHANGED = 6
 """Changed queries from which there is an interval. Five that all improve have p = 2/2⁵ = 0.06: no
 such sample can reach 0.05, while nearly every resample of it lies above zero."""
 LEVEL = 0.05  # a p-value below it, and an interval without zero, make a change
-POWER = (1.959964 + 0.841621) ** 2  # normal quantiles of a two-sided test at 0.05, power 0.8
 BATCH_VALUES = 4_000_000  # numbers to resample at once: 32 MB
 UNCHANGED = 1e-9  # differences up to this are rounding
 ALIKE = "every query changed by the same amount"
@@ -76,8 +75,7 @@ class PairedDifference:
 
     low, high: 95% interval of the mean difference. no_interval: why there is none, else "".
     p_value: two-sided, of the hypothesis that each query's sign is a coin toss. exact: whether all
-    signs were enumerated, else Monte Carlo with the +1 correction. deviation: standard deviation of
-    the differences.
+    signs were enumerated, else Monte Carlo with the +1 correction.
     """
 
     queries: int
@@ -92,18 +90,6 @@ class PairedDifference:
     improved: int
     harmed: int
     unchanged: int
-    deviation: float = 0.0
-
-    @property
-    def queries_needed(self) -> int:
-        """Queries that show a mean difference of this size in four samples of five, or 0.
-
-        (z₀.₉₇₅ + z₀.₈)² (σ / mean)²: the sample size of a paired t-test (Sakai, 2016, Topic set
-        size design) by normal quantiles.
-        """
-        if not self.mean_difference:
-            return 0
-        return math.ceil(POWER * (self.deviation / self.mean_difference) ** 2)
 
     @property
     def verdict(self) -> str:
@@ -133,8 +119,7 @@ class PairedDifference:
         unchanged: queries that are the same.
         verdict: "better", "worse" or "".
         """
-        known = {name: value for name, value in asdict(self).items() if name != "deviation"}
-        return {**known, "verdict": self.verdict}
+        return {**asdict(self), "verdict": self.verdict}
 
 
 def paired_difference(
@@ -171,7 +156,6 @@ def paired_difference(
         improved=int((difference > 0).sum()),
         harmed=int((difference < 0).sum()),
         unchanged=int((difference == 0).sum()),
-        deviation=float(difference.std(ddof=1)) if len(ids) > 1 else 0.0,
     )
 
 

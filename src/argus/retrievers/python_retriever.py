@@ -97,11 +97,6 @@ def call_of_method(retriever: Any, name: str, method: Callable[..., Any] | None 
     return _bound(method or getattr(retriever, name), f"{_kind(retriever)}.{name}")
 
 
-def takes_corpus_alone(thing: Any) -> bool:
-    """Return whether a function takes the corpus and nothing else, so that it makes a retriever."""
-    return inspect.isfunction(thing) and len(names := _names(thing)) == 1 and names[0] in CORPUS
-
-
 def _bound(method: Callable[..., Any], shape: str) -> Call:
     """Assign a method's parameters by their names: query, depth, corpus."""
     signature = _signature(method)
