@@ -96,7 +96,7 @@ class Scoring:
         """Return a copy with defaults filled in: as published, or without single tokens.
 
         scratch: for a model that was trained from scratch, of which single tokens were found to
-        outvote its n-grams (docs/results.md, "Single tokens").
+        outvote its n-grams (docs/results/generative-retrieval.md, "Single tokens").
         """
         if self.unigrams is not None:
             return self

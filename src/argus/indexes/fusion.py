@@ -70,7 +70,7 @@ def question_weights(
     weight: of a question covered to a sixth. Half of it where nothing is covered, twice from a half
     up. Words say little of a question that no document shares them with. coverage: 0 to 1
     (`argus.indexes.lexical.Hits`). Chosen on theoremqa, cranfield and wiki2, tested on others
-    (docs/results.md#blend).
+    (docs/results/blend.md).
     """
     shares = (min(MAX_SHARE, MIN_SHARE + PER_COVERAGE * one) for one in coverage)
     return {q: min(1.0, weight * share) for q, share in zip(query_ids, shares, strict=True)}

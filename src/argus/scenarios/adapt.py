@@ -71,8 +71,8 @@ Ranks = npt.NDArray[np.float64]
 class AdaptConfig:
     """Settings of the learning.
 
-    Of the settings that the study measured (docs/results.md) these had the highest gain on needs
-    that were held out.
+    Of the settings that the study measured (docs/results/scenarios.md) these had the highest gain
+    on needs that were held out.
 
     Attributes:
         rank: Directions of the correction.

@@ -180,8 +180,8 @@ BOUNDS = {
     "answered": CountBounds(0.9, 0.7, "A convention: one question in ten without an answer is "
         "good, three in ten are bad."),
     "superseded": CountBounds(0.94, 0.75, "The second stage of argus authority search brings 94% "
-        "to what controls them, plain MiniLM 26% (docs/results.md, Superseded documents). Three "
-        "in four is bad by convention."),
+        "to what controls them, plain MiniLM 26% (docs/results/superseded-documents.md). Three in "
+        "four is bad by convention."),
     "stale": CountBounds(1.0, 0.95, "Nothing superseded has to be served at all: filtering by the "
         "rules removes it."),
     "drift": CountBounds(1.0, 0.95, "A convention: nothing outdated has to be served; one chunk in "
@@ -398,7 +398,8 @@ def _repair(results: Results, counts: Mapping[str, VerdictCount]) -> Iterator[Ve
         yield VerdictAction(
             "Serve what is in force: resolve results by the rules",
             command("authority", "search", "QUESTION", *results.records),
-            "on 159 advisories this served what is in force for 94% (docs/results.md), not 26%",
+            "on 159 advisories this served what is in force for 94%, not 26% "
+            "(docs/results/superseded-documents.md)",
             1 - served.count / served.total,
         )
     drift = results.sections.get("drift")
@@ -449,7 +450,8 @@ def _go_on(results: Results, counts: Mapping[str, VerdictCount]) -> Iterator[Ver
         yield VerdictAction(
             "Judge 50 real questions: how often they fail, with an interval",
             results.judging_traffic,
-            "the interval held the truth in 95% of 500 draws at least (docs/results.md, Traffic)",
+            "the interval held the truth in 95% of 500 draws at least "
+            "(docs/results/what-reachability-tells.md, Traffic)",
         )
     is_real = needed is None or any(v.kind == "measured here" for v in needed.validity)
     if was_searched and not is_real:  # else the line of what is not measured says so

@@ -151,7 +151,7 @@ class Bench:
     def hybrid(self) -> Rankings:
         """The first 100 of dense and of BM25, fused by reciprocal ranks.
 
-        No weighted min-max was better and harmed nowhere (docs/results.md).
+        No weighted min-max was better and harmed nowhere (docs/results/superseded-documents.md).
         """
         dense, bm25 = (
             {q: dict(list(scores.items())[:DEPTH]) for q, scores in stage.run.items()}
