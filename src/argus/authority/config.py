@@ -64,7 +64,7 @@ class AuthoritySource(Settings):
     rules and edges (Def. 9).
 
     Attributes:
-        rules: RULES.yaml, a domain that ships (docs/domains.md), or your own rule: FILE.py:NAME.
+        rules: RULES.yaml, a domain that ships (docs/authority.md), or your own rule: FILE.py:NAME.
         edges: File of superseder, superseded; beside or instead of rules.
         as_of: Only what had taken effect by this date.
         known_by: Only what had been published by this date.

@@ -9,7 +9,7 @@ from argus.authority.domains import load_domain
 from argus.authority.relation import Authority, chain_to
 
 DOCS = Path(__file__).parents[3] / "docs"
-DOC = "".join((DOCS / name).read_text(encoding="utf-8") for name in ("domains.md", "records.md"))
+DOC = (DOCS / "authority.md").read_text(encoding="utf-8")
 
 
 def block(after: str, language: str) -> str:

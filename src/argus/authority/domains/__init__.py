@@ -1,4 +1,4 @@
-"""Domains: YAML files of record shapes and supersession rules (docs/domains.md)."""
+"""Domains: YAML files of record shapes and supersession rules (docs/authority.md)."""
 
 import lazy_loader
 
