@@ -5,7 +5,7 @@
 Writes a model and its tokenizer into OUT. Build the n-gram index with it (`--tokenizer OUT`) and
 search with it (`--model OUT`). The file is read without running anything in it: tensors, plain
 values and `argparse.Namespace` pass, a file with other objects is refused. In words:
-docs/generative-training.md, "Checkpoints of fairseq".
+docs/generative.md, "Checkpoints of fairseq".
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def test_settings_out_of_range_are_refused_by_the_option_s_name(
 
 
 def test_the_defaults_are_the_published_ones():
-    # docs/ngrams.md
+    # docs/generative.md
     scoring = Scoring()
     assert (scoring.smoothing, scoring.exponent, scoring.repetition_penalty) == (5, 2, 0.8)
     assert (scoring.max_occurrences, scoring.full_documents) == (1500, 1500)

@@ -1,6 +1,6 @@
 """Evidence aggregation in plain Python: oracle and baseline.
 
-The reading of docs/ngrams.md (thesis, eqs. 1-3).
+The reading of docs/generative.md (thesis, eqs. 1-3).
 
 Dictionaries, sets, tuples and loops; the index is asked in the same batches as by the kernels.
 """

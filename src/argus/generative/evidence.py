@@ -2,7 +2,7 @@
 
 `aggregate`: an index and `Key`s (n-grams with log-probabilities) -> the k best passages with the
 n-grams found in each. An n-gram weighs more the likelier it is and the rarer in the corpus (eq. 2
-and 3 of the thesis named in `failures`; in words: docs/ngrams.md). `searcher` calls it.
+and 3 of the thesis named in `failures`; in words: docs/generative.md). `searcher` calls it.
 
 `class_keys` tells rare keys from frequent ones. `first_scores` finds passages by the rare keys, and
 `_read` counts all keys, and single tokens at free places, in the passages that it is given.
@@ -42,7 +42,7 @@ class Key:
 def merged(*groups: Iterable[Key]) -> list[Key]:
     """Join groups of keys in order. The first of several with the same tokens stays.
 
-    The published order is body, question, title, pseudo-queries last (docs/ngrams.md, "Keys").
+    The published order is body, question, title, pseudo-queries last (docs/generative.md, "Keys").
     """
     first: dict[tuple[int, ...], Key] = {}
     for group in groups:
@@ -239,7 +239,7 @@ class WeightedKeys:
 def class_keys(
     ngrams: Sequence[tuple[int, ...]], weights: Float64Array, counts: IntArray, scoring: Scoring
 ) -> WeightedKeys:
-    """Drop keys that weigh nothing or come too often, and sort the rest (docs/ngrams.md).
+    """Drop keys that weigh nothing or come too often, and sort the rest (docs/generative.md).
 
     ngrams: distinct. weights, counts: one per n-gram.
     """

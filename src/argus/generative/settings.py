@@ -108,7 +108,7 @@ _DECODING = "Decoding"
 
 @dataclass(frozen=True, kw_only=True)
 class Decoding:
-    """Settings of the search for keys, with the published defaults (docs/ngrams.md, "Keys").
+    """Settings of the search for keys, with the published defaults (docs/generative.md, "Keys").
 
     beams: hypotheses that go on at each step. Twice as many are kept as keys. body_tokens,
     title_tokens, query_tokens: the longest n-gram of each view, markers not counted but a title's

@@ -2,7 +2,7 @@
 
 `analyse_failures`: outputs of one or two systems -> figures and modes of failure per question,
 tables per system, and a report. The steps: `reading` (records), `measures`
-(figures), `replay` and `judging` (optional), `diagnosis` and `tables`, `report`. docs/autopsy.md
+(figures), `replay` and `judging` (optional), `diagnosis` and `tables`, `report`. docs/failures.md
 defines all.
 """
 
@@ -182,7 +182,7 @@ def analyse_failures(
 
     Writes failures.parquet (one row of figures per question), failure_diagnosis.parquet (the modes
     of failure that hold for it, with evidence), summary.json, manifest.json and report.html. The
-    figures are defined in docs/autopsy.md.
+    figures are defined in docs/failures.md.
 
     qrels: in place of the files' own positives. queries: their answers go before those of the
     outputs, and their ids stand for questions without. Raises InputError for bad input, among it a

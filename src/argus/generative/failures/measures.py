@@ -1,7 +1,7 @@
 """Measure the questions of a generative search: one row of failures.parquet each.
 
 `measure`: a `Case` (question, passages, n-grams) -> a row: hits, answers, weights of titles and
-pseudo-queries, n-grams of right and wrong passages. `COLUMNS` lists all, and docs/autopsy.md
+pseudo-queries, n-grams of right and wrong passages. `COLUMNS` lists all, and docs/failures.md
 defines them. A function per group of columns returns those that apply. The others are None.
 `measure_output`: an `Output` -> rows of all questions on all cores, with problems counted. The
 record of a question is read, measured and dropped. Records go to the workers as bytes, so that
@@ -389,7 +389,7 @@ def _positive_texts(case: Case, answers: Sequence[Words]) -> Row:
 
 
 def indexed(case: Case, index: NgramIndex, k: int) -> tuple[Row, list[int]]:
-    """Measure a question against the index: the columns of OF_INDEX (docs/autopsy.md).
+    """Measure a question against the index: the columns of OF_INDEX (docs/failures.md).
 
     And the numbers of its positives there. These and the first k passages may be a part of a cut
     answer. The first question of an index sorts the hashes of its ids, 16 bytes per passage.
@@ -541,7 +541,7 @@ class Setup(Reading):
 class Measurements:
     """Figures of an output.
 
-    rows: columns of docs/autopsy.md. positives: numbers in the index, for each
+    rows: columns of docs/failures.md. positives: numbers in the index, for each
     row. candidates: for a judge, for each row. problems: those of the file.
     """
 

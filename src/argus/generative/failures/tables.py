@@ -78,7 +78,7 @@ def declared() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of failures.parquet (docs/autopsy.md): (n,) questions.
+    """The rows of failures.parquet (docs/failures.md): (n,) questions.
 
     A column that is not there counts as one of which no question has a value. k: of hit_k. seed:
     of the bootstraps. strict: deciles are those of the thesis.

@@ -1,4 +1,4 @@
-"""Questions of twelve.json, every figure worked out by hand from docs/autopsy.md.
+"""Questions of twelve.json, every figure worked out by hand from docs/failures.md.
 
 Figures of the other questions: see test_golden_tables.py.
 
