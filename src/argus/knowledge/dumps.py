@@ -72,7 +72,7 @@ def is_disambiguation(page: Page, site: Site) -> bool:
     """Whether a page is a disambiguation page, by title, magic word or template.
 
     Pages on surnames and given names, and set indices (ships of one name, say), are articles: they
-    say what they list, and Wikidata has items of other classes for them (docs/dumps.md).
+    say what they list, and Wikidata has items of other classes for them (docs/knowledge.md).
     Names of templates are those of the site's language and English, of all languages that are known
     where the site's is not, in any case.
     """
@@ -102,7 +102,7 @@ def read_pages(
     """Read the `<page>` records of a dump, each as its bytes. Return tables and counts.
 
     Tables are "pages" (PAGES), those of namespace 0 in the order of the records, and "links"
-    (LINKS). Counts are pages per reason (docs/dumps.md), "articles" being those that are usable and
+    (LINKS). Counts are pages per reason (docs/knowledge.md), "articles" being those that are usable and
     "redirects" those that are followed. Their sum is the number of records. min_words: articles
     with a shorter first paragraph are dropped.
     """

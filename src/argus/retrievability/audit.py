@@ -2,7 +2,7 @@
 
 Entities, their relations and an encoder -> retrievability.parquet with one row per entity. The
 Retrieval Probability Score is the probability that an entity comes into the top k for a related
-entity, among N - 1 unrelated ones (ARGUS §3, docs/methods.md). The steps: embed, rank all pairs
+entity, among N - 1 unrelated ones (ARGUS §3, docs/score.md). The steps: embed, rank all pairs
 (`argus.retrievability.ranks`), score (`argus.retrievability.rps`), and describe
 (`argus.retrievability.audit_findings`). Documents are audited in `argus.retrievability.exposure`.
 """

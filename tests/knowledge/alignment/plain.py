@@ -1,4 +1,4 @@
-"""Alignment in plain Python, as docs/dumps.md says it: what the database has to agree with."""
+"""Alignment in plain Python, as docs/knowledge.md says it: what the database has to agree with."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 RPS is the probability that a search finds the entity, and a probe is such a regression model (ARGUS
 §4). In: the folder of `argus research audit`. Several families and settings are fitted
 (`argus.retrievability.probes.models`), one is chosen by the validation error, and reported once on
-entities that no fit has seen (docs/methods.md). Out: probe.json with weights, for
+entities that no fit has seen (docs/score.md). Out: probe.json with weights, for
 `argus research probe predict` and `argus research diagnose`.
 """
 
