@@ -1,11 +1,11 @@
 """What two stages serve, and what relevance alone serves, on real and made collections.
 
-GHSA advisories, PEPs and KEPs (free-form and structured questions), SCOTUS decisions (by name and
-by issue), FinSuperQA, CVEPatchQA and LegalPrecedentQA, generic and with a hint: controlling-hit@5,
+GHSA advisories (free-form and structured questions), SCOTUS decisions (by name and by issue),
+FinSuperQA, CVEPatchQA and LegalPrecedentQA, generic and with a hint: controlling-hit@5,
 TCA@5 and anchor recall with Wilson intervals, per hop type where there are hop types. On GHSA the
 second stage runs by a rule (a release note supersedes the disclosure of its CVE id); the rows
-called "edges" follow the pairs that are given, as on all others, where no rule could tell. Settings
-are the defaults of `argus research authority score`; none was set on these collections.
+called "edges" follow the pairs that are given, as on SCOTUS, where no rule could tell. Settings are
+the defaults of `argus research authority score`; none was set on these collections.
 """
 
 from __future__ import annotations
@@ -31,10 +31,6 @@ REAL = {
     "ghsa structured": ("authority/ghsa", "queries_structured.jsonl", True),
     "scotus by name": ("authority/scotus", "queries.jsonl", False),
     "scotus by issue": ("authority/scotus", "queries_issue.jsonl", False),
-    "peps free-form": ("authority/peps", "queries.jsonl", False),
-    "peps structured": ("authority/peps", "queries_structured.jsonl", False),
-    "keps free-form": ("authority/keps", "queries.jsonl", False),
-    "keps structured": ("authority/keps", "queries_structured.jsonl", False),
 }
 
 
@@ -48,13 +44,13 @@ def run() -> dict[str, Any]:
                 collection(folder), out=home / name.replace(" ", "-"), queries=queries, rules=rules,
                 encoder=ENCODER, store=home / folder.replace("/", "-"), config=ScoreConfig(k=K),
             )  # fmt: skip
-            rows += _rows(name, result.summary)
+            rows += rows_of(name, result.summary)
         for name, benchmark in _made().items():
             result = score_systems(
                 benchmark, out=home / name.replace(" ", "-"), encoder=ENCODER,
                 config=ScoreConfig(k=K, systems=_systems(name)),
             )  # fmt: skip
-            rows += _rows(name, result.summary)
+            rows += rows_of(name, result.summary)
     return {"k": K, "rows": rows}
 
 
@@ -77,7 +73,7 @@ def _systems(name: str) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _rows(name: str, summary: dict[str, Any]) -> list[dict[str, Any]]:
+def rows_of(name: str, summary: dict[str, Any]) -> list[dict[str, Any]]:
     rows = []
     for system in summary["systems"]:
         overall = {k: _short(v) for k, v in system["overall"].items() if v is not None}

@@ -46,6 +46,7 @@ from argus.retrievers.protocol import note_lines, note_of
 from argus.settings import TOP_K
 
 PROXIES = ("title", "text")  # what a superseded document asks with
+BUDGETS, COSTED = (1, 2, 4), 1_000  # look-ups, and superseded documents whose cost is counted
 BEYOND = 1 << 30  # a rank beyond the end of a list
 BATCH = 4096
 MAX_CONTROLLING = 16  # controlling documents of one superseded document
@@ -120,6 +121,25 @@ def rank_targets(
     return np.concatenate(ranks), np.concatenate(outranking), divergence
 
 
+def resolving_cost(authority: Authority, superseded: Sequence[str]) -> dict[str, Any]:
+    """Return what resolving a superseded document takes (CAR Proposition 3, §8), of COSTED."""
+    calls, lookups, edges = authority.calls, [], []
+    reached, wanted = Counter[int](), 0
+    for id_ in superseded[:: -(-len(superseded) // COSTED)]:
+        before = calls.lookups, calls.edges
+        controlling = set(authority.controlling([id_]))
+        lookups.append(calls.lookups - before[0])
+        edges.append(calls.edges - before[1])
+        order = authority.closure([id_])  # the n-th look-up tells of those behind the n-th record
+        wanted += len(controlling)
+        for budget in BUDGETS:
+            known = {link.superseder for one in order[:budget] for link in authority.links(one)}
+            reached[budget] += len(controlling & known)
+    within = {str(budget): reached[budget] / max(1, wanted) for budget in BUDGETS}
+    return {"lookups": float(np.mean(lookups)), "edges": float(np.mean(edges)),
+            "most": max(lookups), "within": within}  # fmt: skip
+
+
 @dataclass(frozen=True, repr=False)
 class AuthorityAuditResult(TableResult):
     """Result of `audit_authority`. The folder holds all of it, too.
@@ -133,6 +153,10 @@ class AuthorityAuditResult(TableResult):
     less the score of the controlling document. median_outranking: median number of documents that
     score above the controlling one (N+). The last two are absent of a retriever, and all but
     documents where none asked.
+    summary.cost: what resolving one superseded document takes (Proposition 3). lookups: mean scope
+    look-ups. edges: mean direct supersessions that were read. most: look-ups of the costliest one.
+    within: by number of look-ups, the share of controllers that so many reach, nearest first (§8,
+    budgeted closure recovery).
     summary.relation: see `OpenedAuthority.summary`.
     summary.text_window: how much of the documents the encoder reads. None where not known.
     summary.retriever, summary.queries: retriever that was asked, and how many queries. Absent where
@@ -149,6 +173,12 @@ class AuthorityAuditResult(TableResult):
             f"superseded: {counts['superseded']:,} of {counts['total']:,} documents; pairs with "
             f"what controls them: {counts['measured']:,} measured, {counts['failed']:,} failed, "
             f"{counts['not applicable']:,} not applicable"
+        )
+        cost = summary["cost"]
+        yield (
+            f"to resolve one takes {cost['lookups']:.1f} look-ups and {cost['edges']:.1f} edges in "
+            f"the mean, {cost['most']:,} look-ups at most; within one {cost['within']['1']:.0%} of "
+            "the controlling documents are reached"
         )
         for proxy, figures in summary["proxies"].items():
             if not figures["documents"]:
@@ -327,6 +357,7 @@ def _write(
             "not applicable": states[State.NOT_APPLICABLE],
         },
         "proxies": {proxy: _summarise(rows, proxy, k) for proxy in PROXIES},
+        "cost": resolving_cost(opened.authority, sorted({id_ for id_, _ in pairs})),
         "relation": opened.summary(),
         "text_window": text_window,
         **asking,

@@ -1,8 +1,8 @@
 """Merge Wikipedia pages and Wikidata items into entities with relations, aliases and redirects.
 
 The second step of `argus research kb build`, after `argus.kb.reading`, over tables on disk
-(docs/knowledge.md). `align` turns the tables of dumps into raw tables. `finish` turns raw tables, of
-dumps or of any other source, into those of a knowledge base. DuckDB does the joins and holds no
+(docs/knowledge.md). `align` turns the tables of dumps into raw tables. `finish` turns raw tables,
+of dumps or of any other source, into those of a knowledge base. DuckDB does the joins and holds no
 more in memory than it is allowed.
 """
 
@@ -149,9 +149,9 @@ def align(work: Path, *, memory_bytes: int) -> dict[str, Any]:
     """Turn the tables of dumps under `work` into raw tables under `work/raw`, all or none.
 
     work: pages/, links/ (PAGES, LINKS), items/, statements/ (ITEMS, STATEMENTS) of Parquet files.
-    Pages or items may be missing (docs/knowledge.md). memory_bytes: memory of the database before it
-    writes to disk; the process needs about 0.5 GB on top. Raises InputError when there are neither,
-    or no entity comes of them, ArgusError as `database`.
+    Pages or items may be missing (docs/knowledge.md). memory_bytes: memory of the database before
+    it writes to disk; the process needs about 0.5 GB on top. Raises InputError when there are
+    neither, or no entity comes of them, ArgusError as `database`.
 
     Keys of the counts that are returned:
     entities: entities that the dumps gave.

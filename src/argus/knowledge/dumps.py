@@ -102,8 +102,8 @@ def read_pages(
     """Read the `<page>` records of a dump, each as its bytes. Return tables and counts.
 
     Tables are "pages" (PAGES), those of namespace 0 in the order of the records, and "links"
-    (LINKS). Counts are pages per reason (docs/knowledge.md), "articles" being those that are usable and
-    "redirects" those that are followed. Their sum is the number of records. min_words: articles
+    (LINKS). Counts are pages per reason (docs/knowledge.md), "articles" being those that are usable
+    and "redirects" those that are followed. Their sum is the number of records. min_words: articles
     with a shorter first paragraph are dropped.
     """
     rows: list[tuple[str, str | None, str, str]] = []

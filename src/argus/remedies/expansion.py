@@ -2,11 +2,11 @@
 
 A view (indexed text) joins a document and a passage on one of its entities at risk, `d ∥ p` (ARGUS
 §5.2, eq. d^exp). `argus.remedies.repair` finds the entities and adds the views. The preset `paper`
-follows §5.2. docs/papers.md lists the differences. It moved the judged questions of five collections
-by -0.001 to +0.000, and those of the demo by text withheld from it. The preset `robust` avoids the
-causes of harm (docs/results/repair.md): a passage that is not about the entity, one beyond the
-window of the model, one that says nothing new, and further views of a document, which crowd out
-others. It adds one view, for the entity whose passage fits best.
+follows §5.2. docs/papers.md lists the differences. It moved the judged questions of five
+collections by -0.001 to +0.000, and those of the demo by text withheld from it. The preset
+`robust` avoids the causes of harm (docs/results/repair.md): a passage that is not about the entity,
+one beyond the window of the model, one that says nothing new, and further views of a document,
+which crowd out others. It adds one view, for the entity whose passage fits best.
 """
 
 from __future__ import annotations

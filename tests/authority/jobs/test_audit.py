@@ -35,6 +35,9 @@ def test_ranks_and_divergences_are_those_of_the_vectors(story, tmp_path, minilm)
     found = result.summary["proxies"]["text"]
     assert found["documents"] == 3
     assert found["reachable"] == np.mean([r["text_rank"] <= 2 for r in rows.values()])
+    cost = result.summary["cost"]  # flaw-1 by fix-1 by fix-1b: two steps, or one of the rule
+    assert 1 <= cost["edges"] < cost["lookups"] <= cost["most"] <= 3
+    assert cost["within"]["4"] == 1 and any("to resolve one takes" in s for s in result.headline())
 
 
 def test_a_proxy_that_cannot_be_embedded_is_failed(story, tmp_path, minilm):
