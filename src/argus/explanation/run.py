@@ -7,7 +7,7 @@ superseded. `argus explain` calls it, and `job` explains an index.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -277,12 +277,10 @@ def explain_failed(
         answers = opened.search(questions, deeper(config.k, fold))
         answers = answers if fold is None else fold.run(answers)
         plain = replace(config, queries=None, hybrid=None)
-        found = [
-            explain(query.text, doc, opened, plain, fold=fold)
-            for query, doc in _failing(judged, answers, config.k)
-        ]
-        return _failed(judged, answers, config.k, found)
-    known = _Texts(_read_documents(of_run) or {}) or None
+        return _explained(
+            judged, answers, config.k, lambda q, doc: explain(q.text, doc, opened, plain, fold=fold)
+        )
+    known = _read_documents(of_run)
     fold, corpus = _fold_of(of_run, known), [*(known or {}).values()]
     if run is not None:
         name, source, answers = str(run), "run", read_run(run)
@@ -291,38 +289,30 @@ def explain_failed(
         source = "retriever"
         with all_opened([retriever], corpus, asking or AskingConfig(), None, encoder) as (one,):
             name, answers = one.name, one.ask(questions, FUSED_DEPTH).run
+
+    def of_ranking(query: Query, doc: str) -> RunExplanation:
+        case = _RankedCase(query.text, doc, of_run.k, answers[query.id], known, source)
+        return _explain(case.fold(fold), query.id, name, of_run)
+
     whole = answers if fold is None else fold.run(answers)
-    explained = [
-        _explain(
-            _RankedCase(query.text, doc, of_run.k, answers[query.id], known, source).fold(fold),
-            query.id, name, of_run,
-        )
-        for query, doc in _failing(judged, whole, of_run.k)
-    ]  # fmt: skip
-    return _failed(judged, whole, of_run.k, explained)
+    return _explained(judged, whole, of_run.k, of_ranking)
 
 
-def _failing(judged: Judged, run: Run, k: int) -> Iterator[tuple[Query, str]]:
-    """Yield the questions without a relevant document in their top k, and their best one."""
-    lost = [id_ for id_ in judged.queries if id_ in run and _fails(judged, run, id_, k)]
+def _explained(
+    judged: Judged, run: Run, k: int, explain: Callable[[Query, str], Explanation | RunExplanation]
+) -> FailedExplanations:
+    """Explain the questions without a relevant document in their top k, each by its best one."""
+    asked = [id_ for id_ in judged.queries if id_ in run]
+    require_some(len(asked), "judged question was answered", "Check that they belong together.")
+    lost = [q for q in asked if not set(ranking(run[q])[:k]) & set(judged.relevant(q))]
+    found = []
     with progress("explaining", min(len(lost), MOST_FAILED)) as advance:
         for id_ in lost[:MOST_FAILED]:
             grades = judged.qrels[id_]
-            yield judged.queries[id_], min(grades, key=lambda doc: (-grades[doc], doc))
+            best = min(grades, key=lambda doc: (-grades[doc], doc))
+            found.append(explain(judged.queries[id_], best))
             advance(1)
-
-
-def _fails(judged: Judged, run: Run, query: str, k: int) -> bool:
-    return not set(ranking(run[query])[:k]) & set(judged.relevant(query))
-
-
-def _failed(
-    judged: Judged, run: Run, k: int, explained: Sequence[Explanation | RunExplanation]
-) -> FailedExplanations:
-    asked = [id_ for id_ in judged.queries if id_ in run]
-    require_some(len(asked), "judged question was answered", "Check that they belong together.")
-    failed = sum(_fails(judged, run, id_, k) for id_ in asked)
-    return FailedExplanations(len(asked), failed, k, explained)
+    return FailedExplanations(len(asked), len(lost), k, found)
 
 
 class _Texts(dict[str, Document]):
