@@ -388,21 +388,21 @@ def _markdown(
 def section(folder: Path, comparison: Mapping[str, Any]) -> Section:
     """Build the report's section from the summary and the tables in the folder."""
     verdicts = comparison["verdicts"]
-    columns = dict.fromkeys(("what", "name", "verdict", "before", "after"), "text")
+    columns = dict.fromkeys(("document", "verdict", "by A", "by B"), "text")
     rows = read_table(folder / "comparison.parquet").to_pylist()
     by_words = any(row["value_before"] is not None for row in rows)
     if by_words:
-        columns |= dict.fromkeys(("rank by its words, before", "rank, after"), "count")
+        columns |= dict.fromkeys(("rank by its words, A", "rank, B"), "count")
     changes = [row for row in rows if row["verdict"] != SAME]
     shown = []
     for row in changes[:MAX_ROWS]:
         words = [row["verdict"], row["before"] or "", row["after"] or ""]
         ranks = [row["value_before"], row["value_after"]] if by_words else []
-        shown.append([row["kind"], naming(row["label"], row["id"]), *words, *ranks])
+        shown.append([naming(row["label"], row["id"]), *words, *ranks])
     tables = {"comparison": table(columns, shown, total=len(changes))}
     queries = read_table(folder / "comparison_queries.parquet").to_pylist()
     moved = [list(row.values())[1:] for row in queries if row["changed"]]
-    texts = ("query", "enter the top k", "leave it")
+    texts = ("question", "by B alone", "by A alone")
     columns = dict.fromkeys(texts, "text") | {"changes": "count"}
     tables["comparison_queries"] = table(columns, moved)
     if "judged" in comparison:
@@ -410,9 +410,10 @@ def section(folder: Path, comparison: Mapping[str, Any]) -> Section:
         wanted = (r for r in only if (r["grade"] or 0) > 0)
         relevant = [[r["text"], naming(r["label"], r["doc_id"]), r["only"], r["rank"]]
                     for r in wanted]  # fmt: skip
-        columns = dict.fromkeys(("query", "relevant document", "only"), "text") | {"rank": "count"}
+        columns = dict.fromkeys(("question", "relevant document", "only"), "text")
+        columns |= {"rank": "count"}
         tables["comparison_only"] = table(columns, relevant)
     if "slices" in comparison:
         tables[SLICES] = slices_table(folder, SLICES)
-    parts = [f"{v['gained']:,} {kind} gained, {v['lost']:,} lost" for kind, v in verdicts.items()]
-    return Section({}, tables, "; ".join(parts))
+    parts = [f"{v['gained']:,} documents gained, {v['lost']:,} lost" for v in verdicts.values()]
+    return Section({}, tables, "; ".join([overlap_words(comparison), *parts]))
