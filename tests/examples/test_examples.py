@@ -100,24 +100,28 @@ def test_langchain_in_chroma_as_the_tutorial_has_it(example, monkeypatch):
 GUIDES = DOCS / "guides"
 FAILS = frozenset({"argus authority lint --queries questions.jsonl --retriever search.py:plain"})
 """Commands that exit with 1, as their page says."""
-MOVES = {"build-a-knowledge-base": 1 / 6}
+MOVES = {"guides/build-a-knowledge-base": 1 / 6}
 """By which share a number may differ: that guide reads these pages themselves."""
 
 
 @pytest.mark.parametrize(
     ("folder", "names"),
     [
-        ("langchain-chroma", ("audit-a-store", "scale-out")),
-        ("langchain-chroma", ("explain-a-miss", "read-traffic", "repair-and-undo", "serve")),
-        ("langchain-chroma", ("gate-in-ci",)),
-        ("langchain-chroma", ("build-a-knowledge-base",)),
-        ("langchain-chroma", ("n-grams",)),
-        ("policies", ("keep-current",)),
+        ("langchain-chroma", ("guides/audit-a-store",)),
+        (
+            "langchain-chroma",
+            ("guides/explain-a-miss", "traffic", "guides/repair-and-undo", "serve"),
+        ),
+        ("langchain-chroma", ("operate",)),
+        ("langchain-chroma", ("guides/build-a-knowledge-base",)),
+        ("langchain-chroma", ("guides/n-grams",)),
+        ("policies", ("guides/keep-current",)),
+        (".", ("concepts",)),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
 def test_guides_print_what_they_show(folder, names, tmp_path, monkeypatch):
-    """In a copy of the source: guides read its examples, and one of them its pages."""
+    """In a copy of the source: pages read its examples, and one of them the pages."""
     vectors.fill_once(monkeypatch)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     shutil.copytree(EXAMPLES, tmp_path / "examples")
@@ -125,7 +129,7 @@ def test_guides_print_what_they_show(folder, names, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "examples" / folder)
     try:
         for name in names:
-            assert console.check(GUIDES / f"{name}.md", fails=FAILS, moves=MOVES.get(name, 0))
+            assert console.check(DOCS / f"{name}.md", fails=FAILS, moves=MOVES.get(name, 0))
     finally:
         if (service := Path("serve.pid")).is_file():  # one that a failed test has left
             with contextlib.suppress(ProcessLookupError):
@@ -135,7 +139,8 @@ def test_guides_print_what_they_show(folder, names, tmp_path, monkeypatch):
 def test_every_guide_is_run():
     marks = test_guides_print_what_they_show.pytestmark
     run = {name for mark in marks for _, names in mark.args[1] for name in names}
-    assert run == {path.stem for path in GUIDES.glob("*.md")} - {"README"}
+    guides = {f"guides/{path.stem}" for path in GUIDES.glob("*.md")} - {"guides/README"}
+    assert run == {*guides, "concepts", "operate", "serve", "traffic"}
 
 
 def test_nothing_is_shown_that_is_not_run():
