@@ -292,24 +292,25 @@ class _Why:
         texts = {query.id: query for query in asked}
         both = [q for q in self.systems[0].run if q in self.systems[1].run]
         shares = overlaps([system.run for system in self.systems], both, self.k)
-        rng = np.random.default_rng(0)
-        differ = [both[i] for i in rng.permutation(len(both)) if shares[i] < 1][:TRIED]
+        order = np.random.default_rng(0).permutation(len(both))
+        drawn = [i for i in order if shares[i] < 1][:TRIED]
+        differ = [both[i] for i in drawn]
         questions = [texts.get(id_, Query(id_, "")) for id_ in differ]
-        before = float(shares[[both.index(id_) for id_ in differ]].mean()) if differ else 1.0
+        before = float(shares[drawn].mean()) if differ else 1.0
         tried: list[dict[str, Any]] = []
         for i in (0, 1) if differ else ():
-            for change, run in self._changes(i, questions, encoders if i else ()):
-                of = "" if change.startswith("encoder:") else self.systems[i].name
-                for like in (0, 1) if not of else (1 - i,):
-                    target = {q: self.systems[like].run[q] for q in differ}
-                    lengths = {min(len(docs), self.k) for docs in target.values()}
-                    most = max(lengths) if len(lengths) == 1 else self.k
-                    pair, less = [cut(self._folded(run), most), target], f"k = {most}"
-                    also = "" if most == self.k or change == less else f"{less}, "
-                    tried.append({
-                        "of": of, "like": self.systems[like].name, "change": also + change,
-                        "overlap": round(float(overlaps(pair, differ, self.k).mean()), 4),
-                    })  # fmt: skip
+            target = {q: self.systems[1 - i].run[q] for q in differ}
+            lengths = {min(len(docs), self.k) for docs in target.values()}
+            most = max(lengths) if len(lengths) == 1 else self.k
+            for change, run in self._changes(i, questions, encoders):
+                less = f"k = {most}"
+                also = "" if most == self.k or change == less else f"{less}, "
+                pair = [cut(self._folded(run), most), target]
+                tried.append({
+                    "of": self.systems[i].name, "like": self.systems[1 - i].name,
+                    "change": also + change,
+                    "overlap": round(float(overlaps(pair, differ, self.k).mean()), 4),
+                })  # fmt: skip
         tried.sort(key=lambda one: (one["change"].endswith(RERANKED), -one["overlap"]))
         found = {"asked": len(differ), "overlap": round(before, 4), "tried": tried}
         return {**found, "words": [*self._words(found)]}
@@ -331,11 +332,10 @@ class _Why:
             yield f"why: no one change explains it; tried: {changes}"
             return
         degree = "answers as" if best["overlap"] >= ALIKE else "comes nearer to what"
-        who = f"{best['of']}, {best['change']}," if best["of"] else f"{best['change']}"
         does = "does" if best["overlap"] >= ALIKE else "answers"
         yield (
-            f"why: {who} {degree} {best['like']} {does}: overlap {before:.2f} -> "
-            f"{best['overlap']:.2f}, of {n:,} questions that differ"
+            f"why: {best['of']}, {best['change']}, {degree} {best['like']} {does}: overlap "
+            f"{before:.2f} -> {best['overlap']:.2f}, of {n:,} questions that differ"
         )
 
     def _folded(self, run: Run) -> Run:
