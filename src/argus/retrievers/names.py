@@ -43,10 +43,8 @@ def input_path(retriever: object) -> Path | None:
     if not isinstance(retriever, str | Path):
         return None
     name = str(retriever)
-    if is_index(name):
-        return _folder(name.removeprefix(INDEX))
-    if name.startswith(GENERATIVE):
-        return Path(name.removeprefix(GENERATIVE).partition(",")[0])
+    if is_index(name) or name.startswith(GENERATIVE):
+        return _folder(name.removeprefix(INDEX).removeprefix(GENERATIVE))
     if is_store(store := blended_store(name) or name):
         place = Path(parse_store(store).place)
         return place if place.exists() else None
@@ -58,8 +56,8 @@ def input_path(retriever: object) -> Path | None:
 
 def has_kind(name: str) -> bool:
     """Return whether a name is that of a store, an index, an endpoint or a generative search."""
-    is_other = bool(http_file(name)) or name.startswith(GENERATIVE)
-    return is_other or asks_store(name) or is_index(name)
+    is_other = http_file(name) or name.startswith(GENERATIVE)
+    return bool(is_other or asks_store(name) or is_index(name))
 
 
 def check_named(name: str) -> None:
