@@ -101,7 +101,7 @@ MISTAKES = {
     },
     "explain --failed": {
         "--index ix": "--failed without judged questions",
-        "--queries queries.jsonl --qrels qrels.tsv": "nothing that answers",
+        "--queries queries.jsonl --qrels qrels.tsv": "neither an index nor a run",
     },
     EVALUATE: {
         "--measures nDCG@0": "measure 'nDCG@0' has the cutoff 0",

@@ -193,6 +193,8 @@ def test_since_a_commit_only_what_changed_is_told(pages, tmp_path):
         name = ["-c", "user.name=a", "-c", "user.email=a@b.example"]
         subprocess.run(["git", *name, *words], cwd=pages, check=True, capture_output=True)
 
+    (pages / "old").mkdir()  # one of the same name that does not change, and is missing too
+    (pages / "old" / "new.md").write_text("The Sihl flows from Einsiedeln to the Limmat in Zurich")
     git("init", "-q")
     git("add", ".")
     git("commit", "-qm", "as it is")

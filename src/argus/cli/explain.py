@@ -136,16 +136,19 @@ def explain(
     if retriever is not None:
         retriever_alone(index=index)
     elif index is None:
-        raise InputError(
-            "neither an index nor a run nor a retriever",
-            expected="--index PATH, --retriever NAME, or --run FILE with the id of a query in it; "
-            "or --corpus with --encoder",
-            fix="Name what was searched, or what was found.",
-            where="--index",
-        )
+        raise _nothing_named()
     home: Any = index if retriever is None else open_index(retriever, model)
     answer = explain_index(query, doc_id, home, measure, encoder=encoder, device=device)
     return show_explanation(answer, json)
+
+
+def _nothing_named() -> InputError:
+    return InputError(
+        "neither an index nor a run nor a retriever",
+        expected="--index PATH, --retriever NAME, or --run FILE with the id of a query in it; "
+        "or --corpus with --encoder",
+        fix="Name what was searched, or what was found.", where="--index",
+    )  # fmt: skip
 
 
 def show_failed(
@@ -163,9 +166,7 @@ def show_failed(
             where="--failed",
         )  # fmt: skip
     if index is None and retriever is None and more["run"] is None:
-        expected = "--index PATH, --retriever NAME, or --run FILE"
-        fix = "Name what was searched, or what was found."
-        raise InputError("nothing that answers", expected=expected, fix=fix, where="--index")
+        raise _nothing_named()
     home: Any = index
     if retriever is not None and is_index(retriever):
         home, retriever = open_index(retriever, more["encoder"]), None

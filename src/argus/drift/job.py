@@ -167,8 +167,12 @@ def find_drift(
         )  # fmt: skip
         findings = find(index, made, values, rows, same, found)
         if changed is not None:
-            ends = tuple(f"/{name}" for name in changed)
-            findings = [one for one in findings if f"/{one['source']}".endswith(ends)]
+            ids, ends = {d.id for d in made.documents}, tuple(f"/{name}" for name in changed)
+            findings = [
+                one for one in findings
+                if (source := one["source"]) in changed
+                or (source not in ids and f"/{source}".endswith(ends))
+            ]  # fmt: skip
     of_chunks = (one for one in findings if one["kind"] in ASKED)
     drifted = sorted(of_chunks, key=lambda one: [*Drift].index(Drift(one["kind"])))
     drifted = drifted[: config.ask_at_most]

@@ -66,7 +66,7 @@ only: that side, before or after. rank: on that side, from 1. grade: judged grad
 
 @dataclass(frozen=True, repr=False)
 class CompareResult(TableResult):
-    """What one of two retrievers, indexes, runs or logs brings and the other does not.
+    """Result of comparing two retrievers, indexes, runs or logs on the same questions.
 
     All is in `folder`, too; comparison.md is for a pull request.
 

@@ -85,8 +85,8 @@ class Verdict(StrEnum):
     UNCHECKED = "could not check"
 
 
-MOST_FAILED = 200
-"""Failing questions that are explained."""
+MOST_FAILED, NEARER = 200, "nearer ones"
+"""Failing questions that are explained, and the cause where no check finds one."""
 SHOWN_ORDER = (Verdict.FOUND, Verdict.UNCHECKED, Verdict.RULED_OUT)
 WIDTH, LABEL = 98, 28
 """Characters of a line of text, and of the label before it."""
@@ -303,24 +303,14 @@ class FailedExplanations:
         causes: questions by their most probable cause. remedies: of each advice, the questions
         whose document it brings into the top k, as computed.
         """
+        causes = Counter(str(one.cause or NEARER) for one in self.explained)
+        findings = (finding for one in self.explained for finding in one.findings)
+        remedies = Counter(f.advice for f in findings if f.decisive and f.state is Verdict.FOUND)
         return {
-            "asked": self.asked, "failed": self.failed, "k": self.k, "causes": self._causes,
-            "remedies": self._remedies, "explained": [one.as_dict() for one in self.explained],
+            "asked": self.asked, "failed": self.failed, "k": self.k,
+            "causes": dict(causes.most_common()), "remedies": dict(remedies.most_common()),
+            "explained": [one.as_dict() for one in self.explained],
         }  # fmt: skip
-
-    @property
-    def _causes(self) -> dict[str, int]:
-        counts = Counter(str(one.cause or "nearer ones") for one in self.explained)
-        return dict(counts.most_common())
-
-    @property
-    def _remedies(self) -> dict[str, int]:
-        found = (
-            finding.advice
-            for one in self.explained for finding in one.findings
-            if finding.state is Verdict.FOUND and finding.decisive and finding.advice
-        )  # fmt: skip
-        return dict(Counter(found).most_common())
 
     def headline(self) -> Iterator[str]:
         """Yield how many fail, each cause with an example, and the remedy that reaches most."""
@@ -328,11 +318,12 @@ class FailedExplanations:
             f"{self.failed:,} of {self.asked:,} questions fail: nothing judged relevant is in "
             f"their top {self.k}"
         )
-        for cause, n in self._causes.items():
-            first = next(one for one in self.explained if str(one.cause or "nearer ones") == cause)
+        counts = self.as_dict()
+        for cause, n in counts["causes"].items():
+            first = next(one for one in self.explained if (one.cause or NEARER) == cause)
             yield from row(f"{n:>4}  {cause}", f"such as {first.query!r} -> {first.doc_id}")
             yield from row("", first.verdict)
-        for advice, n in [*self._remedies.items()][:1]:
+        for advice, n in [*counts["remedies"].items()][:1]:
             yield f"what reaches most, {n:,} of {len(self.explained):,}: {advice}"
         if self.then:
             yield f"Next: {self.then}"

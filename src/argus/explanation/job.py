@@ -107,9 +107,7 @@ def explain(
     if authority is None and config.supersedes is not None:
         authority = read_authority(config.supersedes)
     retriever = open_explained(index, config, encoder, device)
-    fold = fold or ParentFold.of_corpus(
-        ChunkedCorpus(corpus=config.corpus, fields=config.fields, parent_field=config.parent_field)
-    )
+    fold = fold or fold_of(config)
     announce("explain: reading the index")
     snapshot = retriever.index.snapshot(retriever.as_of)
     if not len(snapshot):
@@ -158,6 +156,14 @@ def explain(
         standing=place,
         findings=findings,
     )
+
+
+def fold_of(config: ExplainConfig) -> ParentFold | None:
+    """Return the fold from chunks to documents that a config names."""
+    chunked = ChunkedCorpus(
+        corpus=config.corpus, fields=config.fields, parent_field=config.parent_field
+    )
+    return ParentFold.of_corpus(chunked)
 
 
 def open_explained(

@@ -38,7 +38,7 @@ from argus.encoders import documents as as_documents
 from argus.encoders.embed import encode_batch, queries
 from argus.encoders.protocol import family_of
 from argus.errors import ArgusError, InputError
-from argus.evaluation.config import ChunkedCorpus, unknown_query
+from argus.evaluation.config import unknown_query
 from argus.evaluation.judged import ParentFold, deeper
 from argus.evaluation.systems import Judged, judge
 from argus.explanation.config import ExplainConfig, RunConfig
@@ -266,14 +266,10 @@ def explain_failed(
     judged = judge(asked, read_judgements(qrels))
     questions = [*judged.queries.values()]
     if index is not None:
-        from argus.explanation.job import explain, open_explained
+        from argus.explanation.job import explain, fold_of, open_explained
 
         opened = open_explained(index, config, encoder)
-        fold = ParentFold.of_corpus(
-            ChunkedCorpus(
-                corpus=config.corpus, fields=config.fields, parent_field=config.parent_field
-            )
-        )
+        fold = fold_of(config)
         answers = opened.search(questions, deeper(config.k, fold))
         answers = answers if fold is None else fold.run(answers)
         plain = replace(config, queries=None, hybrid=None)

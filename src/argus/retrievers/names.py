@@ -48,9 +48,7 @@ def input_path(retriever: object) -> Path | None:
     if is_store(store := blended_store(name) or name):
         place = Path(parse_store(store).place)
         return place if place.exists() else None
-    if endpoint := http_file(name):
-        return endpoint
-    files = (Path(name), Path(split_name(name)[0]))
+    files = (http_file(name) or Path(name), Path(split_name(name)[0]))
     return next((file for file in files if file.is_file()), None)
 
 

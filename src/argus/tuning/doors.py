@@ -20,7 +20,6 @@ from argus.corpora import Corpus, StoreCorpus
 from argus.corpora.opening import Origin, open_corpus
 from argus.data.fields import By, FieldNames, FieldPath, ParentField, QrelsName
 from argus.data.folders import ArtifactFolder
-from argus.data.provenance import content_hash
 from argus.data.rows import field_names
 from argus.data.runs import cut, ranking, read_judgements, read_run
 from argus.data.types import Document, Qrels, Query, Run
@@ -55,7 +54,7 @@ from argus.traffic.exchange import Exchange
 from argus.traffic.files import ENDINGS
 from argus.traffic.reading import normal, read_traffic
 from argus.tuning.arms import part_and_fusion_runs
-from argus.tuning.judge import any_questions
+from argus.tuning.judge import any_questions, question_id
 from argus.tuning.others import encoder_arms, store_arms
 
 # Documents whose own words ask where nothing else does, and questions that are asked anew.
@@ -106,7 +105,7 @@ class Side:
         texts: dict[str, str] = {}
         for one in read_traffic(path):
             if isinstance(one, Exchange) and one.results and (text := normal(one.query)):
-                id_ = _id_of(text)
+                id_ = question_id(text)
                 texts[id_] = one.query
                 run[id_] = {p.id: -float(i) for i, p in enumerate(one.results) if p.id}
         if not any(run.values()):
@@ -119,14 +118,10 @@ class Side:
         """Return what is there of questions. A log's are matched by their text."""
         own = self.run or {}
         if self.log:
-            own = {q.id: own[id_] for q in asked if (id_ := _id_of(normal(q.text))) in own}
+            own = {q.id: own[id_] for q in asked if (id_ := question_id(normal(q.text))) in own}
         elif asked:
             own = {q.id: own[q.id] for q in asked if q.id in own}
         return System(self.name, cut(own, k))
-
-
-def _id_of(text: str) -> str:
-    return f"q{content_hash(text, size=8).hex()}"
 
 
 @one_writer

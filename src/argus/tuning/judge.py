@@ -187,7 +187,7 @@ def read_questions(source: Path | None, log: LogConfig | None = None) -> dict[st
     asked: dict[str, ServedQuestion] = {}
     for one in () if source is None else read_traffic(source, log):
         if isinstance(one, Exchange) and (text := normal(one.query)):
-            id_ = f"q{content_hash(text, size=8).hex()}"
+            id_ = question_id(text)
             before = asked.get(id_, ServedQuestion(id_, one.query, (), times=0))
             asked[id_] = replace(before, times=before.times + 1)
     if not asked:
@@ -196,6 +196,11 @@ def read_questions(source: Path | None, log: LogConfig | None = None) -> dict[st
         fix = 'Write one a line: {"text": "..."}.'
         raise InputError(got, expected=expected, fix=fix, where=source or "--queries")
     return asked
+
+
+def question_id(text: str) -> str:
+    """Return the id of a question of a log. text: as `argus.traffic.reading.normal` returns it."""
+    return f"q{content_hash(text, size=8).hex()}"
 
 
 def any_questions(source: Path | str | Sequence[Query]) -> list[Query]:
