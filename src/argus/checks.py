@@ -84,6 +84,7 @@ def check(
     out: o.Out = o.OUT,
     queries: Path | str | Sequence[Any] = (),
     log: Path | None = None,
+    profiles: Path | None = None,
     exposing: ExposureConfig | None = None,
     reaching: Annotated[ReachConfig | None, Without(*SHARED, "batch")] = None,
     asking: AskingConfig | None = None,
@@ -101,9 +102,10 @@ def check(
     Documents are asked for by their title and by sentences taken out of them, a store for its own
     records by their own vectors, and superseded documents (--records with --rules or --edges) for
     what controls now. With --sources, what is indexed is compared with what it was made of; with
-    --log, what people asked with what came for it. Each part runs where its inputs are there. No
-    label and no language model is needed. It measures reachability; which real questions fail it
-    does not tell. A run that was stopped goes on where it was.
+    --log, what people asked with what came for it; with --profiles documents are asked for by what
+    they are needed for. Each part runs where its inputs are there. No label and no language model
+    is needed. It measures reachability; which real questions fail it does not tell. A run that was
+    stopped goes on where it was.
 
     encoder: default all-MiniLM-L6-v2. Without one, a retriever or a run, documents of a store are
     asked for where that model made its vectors, 150 of them unless `exposing` says how many. Else a
@@ -117,6 +119,7 @@ def check(
         store: Store that serves them: it is asked for its own records (KIND:PLACE/COLLECTION).
         queries: Real questions (JSONL, CSV, TSV, Parquet), or a log of them: what they bring back.
         log: Log of what people asked and what came (see argus traffic); its questions ask, too.
+        profiles: What documents are needed for (argus research scenarios write).
         sources: What the documents were made of, to tell which are stale: a folder, or a file.
         run: What it answered elsewhere to exported probes (argus research export): TREC or JSON.
     """
@@ -185,6 +188,11 @@ def check(
             corpus=source, encoder=encoder or DEFAULT_MODEL, fields=fields, limit=limit,
             fresh=is_first(),
         )  # fmt: skip
+    if profiles is not None:
+        parts["needs"] = _ask_needs(
+            source, profiles, exposing.k, out=out, encoder=encoder or DEFAULT_MODEL, store=cache,
+            limit=limit, asking=asking, retriever=retriever, fields=fields, fresh=is_first(),
+        )  # fmt: skip
     if not parts:
         raise InputError(
             "nothing to check",
@@ -221,6 +229,17 @@ def _read_log(log: Path, authority: AuthoritySource | None, *, k: int, **more: A
     names = () if authority is None else ("records", "rules", "edges")
     config = TrafficConfig(k=k, **{name: getattr(authority, name) for name in names})
     return audit_traffic(log, config=config, **more)
+
+
+def _ask_needs(source: Any, profiles: Path, k: int, **more: Any) -> Result:
+    """Ask for documents by what they are needed for."""
+    from argus.scenarios.config import NeedsConfig
+    from argus.scenarios.needs.audit import audit_needs
+
+    if source is None:
+        expected, fix = "those that the profiles are of", "Name them: argus check docs.jsonl."
+        raise InputError("no documents", expected=expected, fix=fix, where="--profiles")
+    return audit_needs(source, profiles, config=NeedsConfig(k=k), **more)
 
 
 def _compared(sources: Any, indexed: Any, retriever: Any, asking: AskingConfig) -> tuple[Any, Any]:
