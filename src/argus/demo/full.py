@@ -25,7 +25,7 @@ from argus.data.types import Document
 from argus.data.writing import one_writer, write_jsonl
 from argus.encoders import DEFAULT_MODEL, EncoderConfig
 from argus.indexes.job import build_index
-from argus.indexes.views import ViewIndex, import_lancedb
+from argus.indexes.views import ViewIndex
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.knowledge import KnowledgeBase
@@ -170,8 +170,6 @@ def full_demo(
     base = standard_library()
     if limit is not None:
         base = base.first(limit)
-    if len(base.entities) >= MIN_SCORED:
-        import_lancedb()  # the repair needs it: not to be found out after minutes of auditing
     device = encoder.device if isinstance(encoder, EncoderConfig) else None
     config, n = AuditConfig(seed=seed, device=device), len(base.entities)
     pool = max(2, n // 2)

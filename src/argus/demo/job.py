@@ -145,7 +145,7 @@ def demo(
 
     With --full: every job on the standard library of this Python, thousands of entities and 150
     judged questions (audit, exposure, probe, deprecations, diagnosis, repair, evaluation before and
-    after, scenarios), in minutes; needs the extras torch, probes and vector-stores. OUT is then
+    after, scenarios), in minutes; needs the extras torch and probes. OUT is then
     also an index, and OUT/corpus a BEIR folder, to try every other command on.
 
     limit: only so many entities. InputError if it leaves no judged question. encoder, seed, limit:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -39,7 +38,7 @@ from argus.indexes.header import FILE, describe_encoder, index_folder
 from argus.indexes.lexical import FOLDER, remove_words
 from argus.indexes.retriever import encoder_of
 from argus.indexes.snapshot import list_some
-from argus.indexes.views import KEPT, NAME, ViewIndex
+from argus.indexes.views import NAME, ViewIndex
 from argus.jobs import options as o
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, corpus_for, open_encoder, require_some, take_stored
@@ -47,7 +46,7 @@ from argus.settings import INDEX, OUTPUT, Doc, Option
 
 BATCH_VIEWS = 4096
 # Files and folders of an index.
-OWN_NAMES = (FILE, f"{NAME}.lance", REMEDIES, FOLDER)
+OWN_NAMES = (FILE, NAME, REMEDIES, FOLDER)
 NOTE = "deleting.json"
 NO_TEXT = "no text"
 
@@ -91,6 +90,10 @@ class IndexResult(Result):
 
     documents: documents that were deleted (deleted).
     views_deleted: views that went with them, their own among them.
+
+    Keys of `compact_index`:
+
+    bytes_before, bytes: bytes of the folder before, and now.
     """
 
     index: ViewIndex
@@ -98,8 +101,10 @@ class IndexResult(Result):
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        summary, documents = self.summary, self.summary["documents"]
-        if "views_deleted" in summary:
+        summary, documents = self.summary, self.summary.get("documents")
+        if documents is None:
+            yield f"{(summary['bytes_before'] - summary['bytes']) / 1e6:,.1f} MB freed"
+        elif "views_deleted" in summary:
             yield f"deleted {documents['deleted']:,} documents ({summary['views_deleted']:,} views)"
         else:
             left_out = f"{documents['no_text']:,} without text, {documents['failed']:,} failed"
@@ -293,43 +298,23 @@ def delete_documents(
     return IndexResult(there, summary)
 
 
-@dataclass(frozen=True, repr=False)
-class CompactResult(Result):
-    """The bytes that a compaction freed.
-
-    summary.index, views: path of the index, and its views.
-    summary.bytes_before, bytes: bytes of the folder before, and now.
-    """
-
-    summary: dict[str, Any]
-
-    def headline(self) -> Iterator[str]:
-        """See `Result.headline`."""
-        of = self.summary
-        freed = (of["bytes_before"] - of["bytes"]) / 1e6
-        yield f"index: {of['index']} ({of['views']:,} views), {freed:,.1f} MB freed"
-
-
 def compact_index(
     index: Annotated[Path | str, Option(("--index",)), INDEX, OUTPUT],
-    *,
-    now: bool = False,
-) -> CompactResult:
+) -> IndexResult:
     """Free the space of what was deleted or rolled back. Every state that there is stays.
 
-    Deleted text stays on the disk until then (a few deleted documents among many: until more are).
-    Whoever has had the index open for more than an hour, through a change, has to open it again.
+    Deleted text stays on the disk until then. Whoever has had the index open through a change has
+    to open it again.
 
     Args:
         index: Index folder.
-        now: Keep nothing for those who have it open: nobody reads it.
     """
     there = ViewIndex.open(index_folder(index))
     before = _bytes_in(there.path)
-    there.compact(timedelta(0) if now else KEPT)
+    there.compact()
     remove_words(there.path)
     sizes = {"bytes_before": before, "bytes": _bytes_in(there.path)}
-    return CompactResult({"index": str(there.path), "views": len(there), **sizes})
+    return IndexResult(there, {**_state(there), **sizes})
 
 
 def _bytes_in(folder: Path) -> int:

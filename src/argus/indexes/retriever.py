@@ -276,9 +276,7 @@ def hits_of(retriever: IndexRetriever, questions: Sequence[str], k: int) -> list
         own = served([*views.values()])
         view = views[best_views[query][rank - 1]] if best_views else None
         matched = views.get(snapshot.best_scenario(corrected[query], doc))
-        scenario: dict[str, str] | None = None
-        if matched is not None:
-            scenario = {"view": matched.id, **asdict(matched_scenario(matched))}
+        scenario = {"view": matched.id, **asdict(matched_scenario(matched))} if matched else None
         return {
             "rank": rank,
             "id": doc,

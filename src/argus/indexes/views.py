@@ -1,27 +1,26 @@
 """Store the indexed texts of documents (views) with their vectors on disk: add, delete, roll back.
 
-An index is one folder: `index.json` (`argus.indexes.header`) and a LanceDB table. `argus index` and
-`argus tune apply` write it, and a search reads a state into `argus.indexes.snapshot`. Every `add`,
-`delete_documents` and `rollback` is one commit of the table, so a process killed at any moment
-leaves the state before it or after it. One process writes at a time (a second one gets an
-ArgusError). Any number may read. Each handle sees the state at which it opened the index, last
+An index is one folder: `index.json` (`argus.indexes.header`) and `views.db`, a SQLite file. `argus
+index` and `argus tune apply` write it, and a search reads a state into `argus.indexes.snapshot`.
+Every `add`, `delete_documents` and `rollback` is one commit with a number, so a process killed at
+any moment leaves the state before it or after it. One process writes at a time (a second one gets
+an ArgusError). Any number may read. Each handle sees the state at which it opened the index, last
 wrote to it or called `refresh`, until `compact` removes that state. Several threads may use one
 handle: each answer is of one state.
 
-No state of an index is a version of the table (`as_of` and `rollback` read the columns `added` and
-`remedy`), so versions serve readers alone. LanceDB keeps the files of each, deleted rows among
-them, until `compact` removes it.
+A row says with which commit it came (`added`) and with which it went (`gone`), so a state is a
+condition on rows. Rows of a commit that never ended are seen by nobody, and the next writer removes
+them. What went stays in the file until `compact`.
 """
 
 from __future__ import annotations
 
 import re
-import time
+import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -32,10 +31,16 @@ import numpy as np
 from argus.data.documents import listed
 from argus.data.reading import is_of_reader, parse_json
 from argus.data.types import Document, FloatArray, View
-from argus.data.writing import check_plain, check_plain_folder, remove_leftovers, take_lock
+from argus.data.writing import (
+    MAX_WAIT_S,
+    check_plain,
+    check_plain_folder,
+    connect,
+    remove_leftovers,
+    take_lock,
+)
 from argus.encoders.protocol import usable
 from argus.errors import ArgusError, InputError, NothingMeasured
-from argus.extras import naming_extras
 from argus.indexes.blend import (
     RELEVANCE_WEIGHT,
     REMEDIES,
@@ -50,14 +55,21 @@ from argus.indexes.header import FILE, IndexHeader, read_header, write_header
 from argus.indexes.recipe import ActiveRecipe
 from argus.indexes.snapshot import NAMES, Snapshot, list_some, unknown_documents
 
-NAME = "views"
+NAME = "views.db"
 # `as_of` this and a remedy's id: the state right after the remedy, without its own views.
 BEFORE = "before:"
 REMEDY_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 COLUMNS = [*NAMES, "remedy", "added"]
+TABLES = """
+CREATE TABLE views (
+    id TEXT NOT NULL, doc_id TEXT NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL,
+    source TEXT NOT NULL, remedy TEXT NOT NULL, added INTEGER NOT NULL, gone INTEGER,
+    vector BLOB NOT NULL
+);
+CREATE INDEX documents ON views (doc_id);
+CREATE TABLE commits (version INTEGER PRIMARY KEY, made TEXT NOT NULL);
+"""
 READ_ROWS = 8192
-# Age of the versions that `compact` leaves to those who have them open, and least age.
-KEPT, MIN_AGE = timedelta(hours=1), timedelta(milliseconds=1)
 Batch = tuple[Sequence[View], FloatArray]
 
 
@@ -84,16 +96,15 @@ class ViewIndex:
 
     version: number of the state that this handle sees. Every change makes a larger one. An index
     that is made anew (`made` says so) begins again. lock: held by a thread that reads several
-    things of one state. `table` is of one version for ever: a writer, or `refresh`, replaces it,
-    and waits for this lock.
+    things of one state. A writer, or `refresh`, waits for it.
     """
 
-    def __init__(self, path: Path, header: IndexHeader, table: Any) -> None:
+    def __init__(self, path: Path, header: IndexHeader, version: int) -> None:
         self.path = path
         self.lock = RLock()
         self._snapshot: tuple[object, Snapshot] | None = None  # the last one, by its state
         self._recipe: tuple[object, ActiveRecipe] | None = None
-        self._see(table, header)
+        self._see(version, header)
 
     @classmethod
     def create(cls, path: Path | str, **settings: Any) -> ViewIndex:
@@ -103,23 +114,21 @@ class ViewIndex:
         later command can load it. Raises InputError where there is an index already, or the folder
         cannot be made.
         """
-        import pyarrow as pa
-
         path = Path(path)
         if (path / FILE).exists():
             fix = "Add to it, give another folder, or start over with --fresh."
             got = "holds an index already"
             raise InputError(got, expected="a new folder", fix=fix, where=path)
         header = IndexHeader(**{**settings, "made": uuid4().hex})
-        fields = [pa.field(name, pa.string(), nullable=False) for name in (*NAMES, "remedy")]
-        fields.append(pa.field("added", pa.int64(), nullable=False))
-        fields.append(pa.field("vector", pa.list_(pa.float32(), header.dim), nullable=False))
         with writing(path), storage(path, "making the index"):
-            mode = "overwrite" if (path / f"{NAME}.lance").exists() else "create"
-            database = import_lancedb().connect(path)
-            table = database.create_table(NAME, schema=pa.schema(fields), mode=mode)
+            for ending in ("", "-journal"):  # of a build that was killed
+                (path / (NAME + ending)).unlink(missing_ok=True)
+            with closing(connect(path / NAME)) as file:
+                file.executescript(TABLES)
+                file.execute("INSERT INTO commits VALUES (1, ?)", [header.made])
+                file.commit()
             write_header(path, header)
-        return cls(path, header, table)
+        return cls(path, header, 1)
 
     @classmethod
     def open(cls, path: Path | str) -> ViewIndex:
@@ -127,10 +136,9 @@ class ViewIndex:
 
         Raises InputError for a folder that is no index.
         """
-        path = Path(path)
-        read_header(path)
-        table = open_table(path, "opening the index")
-        return cls(path, read_header(path), table)  # after the table: recipes count in later states
+        index = cls(Path(path), read_header(Path(path)), 0)
+        index.refresh()
+        return index
 
     @property
     def fingerprint(self) -> str:
@@ -149,29 +157,27 @@ class ViewIndex:
 
     def __len__(self) -> int:
         """Return the number of views."""
-        return int(self.table.count_rows())
+        return int(self._rows(None, ["rowid"]).num_rows)
 
     def refresh(self) -> None:
         """See the latest state, whoever wrote it."""
-        table = open_table(self.path, "reading the index")
-        self._see(table, read_header(self.path))
+        with storage(self.path, "opening the index"), open_views(self.path) as file:
+            (version,) = file.execute("SELECT max(version) FROM commits").fetchone()
+            self._see(int(version), read_header(self.path))  # read last: recipes count on
 
-    def _see(self, table: Any, header: IndexHeader) -> None:
+    def _see(self, version: int, header: IndexHeader) -> None:
         with self.lock:
-            self.table, self.header, self.version = table, header, int(table.version)
+            self.version, self.header = version, header
 
     def remedies(self) -> list[RemedyViews]:
         """Return the remedies whose views are in the index, in the order in which they came."""
-        import pyarrow.compute as pc
-
-        rows = self._rows("remedy != ''", ["remedy", "doc_id", "text", "added"])
-        rows = rows.append_column("bytes", pc.add(pc.binary_length(rows["text"]), 4 * self.dim))
-        sums = rows.group_by("remedy").aggregate(
-            [("doc_id", "count"), ("doc_id", "count_distinct"), ("bytes", "sum"), ("added", "max")]
+        query = (
+            "SELECT remedy, count(*), count(DISTINCT doc_id), "
+            f"sum(length(CAST(text AS BLOB)) + {4 * self.dim}), max(added) FROM views "
+            f"WHERE {self._seen('remedy != ' + quoted(['']))} GROUP BY remedy"
         )
-        names = ("remedy", "doc_id_count", "doc_id_count_distinct", "bytes_sum", "added_max")
-        rows = sums.select(names).to_pylist()
-        there = {row["remedy"]: RemedyViews(*row.values()) for row in rows}
+        with self._reading() as file:
+            there = {row[0]: RemedyViews(*row) for row in file.execute(query)}
         for recipe in self.header.recipes:  # a remedy may have no view
             found = there.get(recipe.remedy, RemedyViews(recipe.remedy, 0, 0, 0, 0))
             there[recipe.remedy] = replace(found, added=max(found.added, recipe.added))
@@ -199,6 +205,11 @@ class ViewIndex:
         remedy = self._remedy(as_of.removeprefix(BEFORE))
         own = f" AND remedy != {quoted([remedy.id])}" if as_of.startswith(BEFORE) else ""
         return f"added <= {remedy.added}{own}"
+
+    def _seen(self, condition: str | None = None) -> str:
+        """Return the SQL condition of the rows that this handle sees, of a state's."""
+        of = f" AND ({condition})" if condition else ""
+        return f"added <= {self.version} AND (gone IS NULL OR gone > {self.version}){of}"
 
     def _state(self, as_of: str | None) -> object:
         """Return a key of the state's content."""
@@ -243,34 +254,51 @@ class ViewIndex:
 
     def _read(self, as_of: str | None) -> Snapshot:
         """Read the views that are searched, sentences among them only under a blend."""
-        import pyarrow.compute as pc
-
         recipe = self.recipe(as_of)
         condition = f"(kind NOT IN ({quoted([SENTENCE, TEXT])})"
         if recipe.sentences_of:
             condition += f" OR remedy IN ({quoted(recipe.sentences_of)})"
         state = self.condition(as_of)
         condition = f"{condition})" if state is None else f"({state}) AND {condition})"
-        rows = self._rows(condition, COLUMNS).combine_chunks()
-        rows = rows.sort_by([("doc_id", "ascending"), ("id", "ascending")]).combine_chunks()
-        vectors = np.zeros((rows.num_rows, self.dim), np.float32)
-        with storage(self.path, "reading vectors"):
-            query = self.table.search().select(["id", "vector"]).where(condition)
-            for batch in query.to_batches(READ_ROWS):
-                places = pc.index_in(batch["id"], value_set=rows["id"]).to_numpy()
-                flat = pc.list_flatten(batch["vector"]).to_numpy()
-                vectors[places] = flat.reshape(-1, self.dim)
-        return Snapshot(rows, vectors, recipe.blend)
+        rows = self._rows(condition, ["rowid", *COLUMNS], "ORDER BY doc_id, id")
+        places = np.argsort(rows["rowid"].to_numpy())  # of the vectors, in the file's order
+        vectors = np.zeros((len(places), self.dim), np.float32)
+        with self._reading() as file:
+            query = f"SELECT vector FROM views WHERE {self._seen(condition)} ORDER BY rowid"
+            cursor = file.execute(query)
+            for start in range(0, len(places), READ_ROWS):
+                blobs = b"".join(blob for (blob,) in cursor.fetchmany(READ_ROWS))
+                part = places[start : start + READ_ROWS]
+                vectors[part] = np.frombuffer(blobs, "<f4").reshape(len(part), self.dim)
+        return Snapshot(rows.drop_columns("rowid").combine_chunks(), vectors, recipe.blend)
 
     def rows(self, as_of: str | None = None) -> Any:
         """Return a state's views as an Arrow table of COLUMNS, without vectors, in no order."""
         with self.lock:
             return self._rows(self.condition(as_of), COLUMNS)
 
-    def _rows(self, condition: str | None, columns: Sequence[str]) -> Any:
-        with storage(self.path, "reading the index"):
-            query = self.table.search().select(list(columns))
-            return (query.where(condition) if condition else query).to_arrow()
+    def _rows(self, condition: str | None, columns: Sequence[str], order: str = "") -> Any:
+        import pyarrow as pa
+
+        types = {n: pa.int64() if n in {"rowid", "added"} else pa.string() for n in columns}
+        schema = pa.schema(types)
+        query = f"SELECT {', '.join(columns)} FROM views WHERE {self._seen(condition)} {order}"
+        with self._reading() as file:
+            cursor = file.execute(query)
+            parts = iter(lambda: [*zip(*cursor.fetchmany(READ_ROWS), strict=True)], [])
+            arrays = (list(map(pa.array, part, types.values())) for part in parts)
+            return pa.Table.from_batches((pa.record_batch(a, schema) for a in arrays), schema)
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """Give the file, in which nothing changes meanwhile."""
+        with storage(self.path, "reading the index"), open_views(self.path) as file:
+            file.execute("BEGIN")
+            query = "SELECT min(version) FROM commits WHERE made = ?"
+            (oldest,) = file.execute(query, [self.made]).fetchone()
+            if oldest is None or oldest > self.version:
+                raise ValueError("it was compacted or made anew; open it again")
+            yield file
 
     def search(
         self, queries: FloatArray, k: int, as_of: str | None = None, *, weight: float | None = None
@@ -301,32 +329,26 @@ class ViewIndex:
         Conditions and errors are as for `add`. An error that `batches` raises leaves nothing
         behind.
         """
-        import pyarrow as pa
-
         check_remedy_id(remedy)
         with writing(self.path):
             self.refresh()
-            before, errors = len(self), list[Exception]()
+            version, n = self.version + 1, 0
+            with self._changing("adding views") as file:  # rows of a commit that never ended
+                file.execute("DELETE FROM views WHERE added >= ?", [version])
+            for views, vectors in self._checked(batches, remedy):
+                n += len(views)
+                rows = (
+                    (v.id, v.doc_id, v.kind, v.text, v.source, remedy, version, None, bytes(vector))
+                    for v, vector in zip(views, vectors, strict=True)
+                )
+                with self._changing("adding views") as file:
+                    file.executemany("INSERT INTO views VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            with self._changing("adding views", commits=True):
+                return n
 
-            def rows() -> Iterator[Any]:
-                try:
-                    yield from self._checked(batches, remedy)
-                except Exception as error:  # which LanceDB reports as text
-                    errors.append(error)
-                    raise
-
-            try:
-                with self._changing("adding views") as table:
-                    table.add(pa.RecordBatchReader.from_batches(table.schema, rows()))
-            except Exception:
-                if errors:
-                    raise errors[0] from None
-                raise
-            return len(self) - before
-
-    def _checked(self, batches: Iterable[Batch], remedy: str) -> Iterator[Any]:
-        """Yield batches as rows of the table. Raises InputError for what may not enter."""
-        added, columns = self.version + 1, self._rows(None, ["id", "doc_id"])
+    def _checked(self, batches: Iterable[Batch], remedy: str) -> Iterator[Batch]:
+        """Yield batches as they are stored. Raises InputError for what may not enter."""
+        columns = self._rows(None, ["id", "doc_id"])
         taken = set(columns["id"].to_pylist())
         documents = set(columns["doc_id"].to_pylist()) if remedy else set()
         for views, vectors in batches:
@@ -338,34 +360,24 @@ class ViewIndex:
             taken.update(ids)
             if remedy and (unknown := sorted({v.doc_id for v in views} - documents)):
                 raise unknown_documents(unknown)
-            yield self._record_batch(views, vectors, remedy, added)
-
-    def _record_batch(
-        self, views: Sequence[View], vectors: FloatArray, remedy: str, added: int
-    ) -> Any:
-        """Return one Arrow batch. Raises InputError for wrong vectors."""
-        import pyarrow as pa
-
-        vectors, unit = np.asarray(vectors, np.float32), self.header.unit
-        if vectors.shape != (len(views), self.dim):
-            got = f"vectors of shape {vectors.shape} for {len(views)} views"
-            expected = f"{(len(views), self.dim)}: a row per view, of the dimension of the index"
-            fix = "Embed the views with the encoder that the index names."
-            raise InputError(got, expected=expected, fix=fix)
-        if len(wrong := np.flatnonzero(~usable(vectors, unit=unit))):
-            norm = np.linalg.norm(vectors[wrong[0]])
-            bad = f"of length {norm:.4g}" if np.isfinite(norm) else "not finite"
-            raise InputError(
-                f"{len(wrong)} of {len(views)} vectors cannot be searched: row {wrong[0]} is {bad}",
-                expected=f"finite vectors {'of length 1' if unit else 'that are not zero'}",
-                fix="Scale them, and leave out what could not be embedded.",
-            )
-        columns = [pa.array([getattr(v, name) for v in views], pa.string()) for name in NAMES]
-        columns.append(pa.array([remedy] * len(views), pa.string()))
-        columns.append(pa.array([added] * len(views), pa.int64()))
-        flat = pa.array(np.ascontiguousarray(vectors).reshape(-1), pa.float32())
-        columns.append(pa.FixedSizeListArray.from_arrays(flat, self.dim))
-        return pa.record_batch(columns, schema=self.table.schema)
+            vectors, unit = np.asarray(vectors, "<f4"), self.header.unit
+            if vectors.shape != (len(views), self.dim):
+                got = f"vectors of shape {vectors.shape} for {len(views)} views"
+                expected = (
+                    f"{(len(views), self.dim)}: a row per view, of the dimension of the index"
+                )
+                fix = "Embed the views with the encoder that the index names."
+                raise InputError(got, expected=expected, fix=fix)
+            if len(wrong := np.flatnonzero(~usable(vectors, unit=unit))):
+                norm = np.linalg.norm(vectors[wrong[0]])
+                bad = f"of length {norm:.4g}" if np.isfinite(norm) else "not finite"
+                got = f"{len(wrong)} of {len(views)} vectors cannot be searched"
+                raise InputError(
+                    f"{got}: row {wrong[0]} is {bad}",
+                    expected=f"finite vectors {'of length 1' if unit else 'that are not zero'}",
+                    fix="Scale them, and leave out what could not be embedded.",
+                )
+            yield views, vectors
 
     def delete_documents(self, ids: Iterable[str]) -> int:
         """Remove all views of these documents in one commit. Return the number of views.
@@ -378,7 +390,7 @@ class ViewIndex:
             self.refresh()
             if unknown := sorted(doc_ids - set(self._rows(None, ["doc_id"])["doc_id"].to_pylist())):
                 raise unknown_documents(unknown)
-            return self._delete(f"doc_id IN ({quoted(sorted(doc_ids))})") if doc_ids else 0
+            return self._delete("doc_id", sorted(doc_ids)) if doc_ids else 0
 
     def rollback(self, remedy: str) -> int:
         """Remove exactly the views that `remedy` added, in one commit. Return their number.
@@ -388,7 +400,7 @@ class ViewIndex:
         with writing(self.path):
             self.refresh()
             views = self._remedy(remedy).views
-            removed = self._delete(f"remedy = {quoted([remedy])}") if views else 0
+            removed = self._delete("remedy", [remedy]) if views else 0
             self._write_recipes([r for r in self.header.recipes if r.remedy != remedy])
             return removed
 
@@ -417,7 +429,7 @@ class ViewIndex:
             there = {r.remedy: r for r in self.header.recipes}
             if remedy in there and replace(there[remedy], added=0) == recipe:
                 return
-            self._delete("false")  # a commit that changes no row: the state has a new number
+            self._delete("remedy", [])  # a commit that changes no row: the state has a new number
             added = there[remedy].added if remedy in there else self.version
             there[remedy] = replace(recipe, added=added)
             self._write_recipes([*there.values()])
@@ -425,52 +437,52 @@ class ViewIndex:
     def _write_recipes(self, recipes: Sequence[Recipe]) -> None:
         header = replace(self.header, recipes=tuple(recipes))
         write_header(self.path, header)
-        self._see(self.table, header)
+        self._see(self.version, header)
 
-    def _delete(self, condition: str) -> int:
-        with self._changing("deleting views") as table:
-            before = table.count_rows()
-            table.delete(condition)
-            return int(before - table.count_rows())
+    def _delete(self, column: str, values: Sequence[str]) -> int:
+        update = f"UPDATE views SET gone = ? WHERE gone IS NULL AND {column} = ?"
+        with self._changing("deleting views", commits=True) as file:
+            before = file.total_changes
+            file.executemany(update, ((self.version + 1, value) for value in values))
+            return file.total_changes - before
 
-    def compact(self, kept: timedelta = KEPT) -> None:
-        """Free the space of deleted and rolled-back views, and merge small files.
+    def compact(self) -> None:
+        """Free the space of deleted and rolled-back views.
 
-        kept: versions of the table that are older go. Handles that see one of them can no longer
-        read until they are refreshed.
+        Handles that see an earlier state can no longer read until they are refreshed.
         """
-        with writing(self.path), self._changing("compacting the index") as table:
-            table.optimize(cleanup_older_than=kept or MIN_AGE)
-            if not kept:  # what compaction itself replaced was too young before
-                time.sleep(2 * MIN_AGE.total_seconds())
-                table.optimize(cleanup_older_than=MIN_AGE)
+        with writing(self.path):
+            self.refresh()
+            with self._changing("compacting the index") as file:
+                latest = [self.version]
+                file.execute("DELETE FROM views WHERE gone <= ?1 OR added > ?1", latest)
+                file.execute("DELETE FROM commits WHERE version < ?", latest)
+            with storage(self.path, "compacting the index"), open_views(self.path) as file:
+                file.execute("VACUUM")
 
     @contextmanager
-    def _changing(self, doing: str) -> Iterator[Any]:
-        """Give the table to change. Whatever happens, this handle sees the state after it.
+    def _changing(self, doing: str, *, commits: bool = False) -> Iterator[sqlite3.Connection]:
+        """Give the file to change, all of it or nothing. commits: this handle sees it, and others.
 
         Threads that read meanwhile go on in the state before.
         """
-        table = open_table(self.path, doing)
-        try:
-            with storage(self.path, doing):
-                yield table
-        finally:
-            self._see(table, self.header)
+        with storage(self.path, doing), open_views(self.path) as file:
+            file.execute("BEGIN IMMEDIATE")
+            yield file
+            version = self.version + commits
+            if commits:
+                file.execute("INSERT INTO commits VALUES (?, ?)", [version, self.made])
+            file.execute("COMMIT")
+        self._see(version, self.header)
 
 
-@naming_extras()
-def import_lancedb() -> Any:
-    """Return the module `lancedb`. Raises MissingPackage where it is not installed."""
-    import lancedb
-
-    return lancedb
-
-
-def open_table(path: Path, doing: str) -> Any:
-    """Open the table of an index at its latest version. No other handle's changes are seen."""
-    with storage(path, doing):
-        return import_lancedb().connect(path).open_table(NAME)
+@contextmanager
+def open_views(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open the file of an index, and close it. Raises FileNotFoundError where there is none."""
+    if not (path / NAME).is_file():  # SQLite would make one
+        raise FileNotFoundError(f"{NAME} is missing")
+    with closing(connect(path / NAME, timeout=MAX_WAIT_S, isolation_level=None)) as file:
+        yield file
 
 
 @contextmanager
@@ -493,11 +505,7 @@ def writing(path: Path) -> Iterator[None]:
         raise InputError(got, expected=expected, fix=fix, where=path) from error
     with lock:
         check_plain(path / FILE)
-        for home in (path / f"{NAME}.lance", path / REMEDIES):
-            check_plain_folder(home)
-        for leftover in (path / f"{NAME}.lance").rglob(".tmp*"):
-            with suppress(OSError):
-                leftover.unlink()
+        check_plain_folder(path / REMEDIES)
         for home in (path / REMEDIES).glob("*"):
             remove_leftovers(home)
         yield
@@ -505,7 +513,7 @@ def writing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def storage(path: Path, doing: str) -> Iterator[None]:
-    """Turn errors of LanceDB, a panic of its Rust too, into an ArgusError with the path."""
+    """Turn errors of SQLite, and of its rows, into an ArgusError with the path."""
     try:
         yield
     except BaseException as error:

@@ -1,8 +1,7 @@
 """Read, search and write a LanceDB table, in a folder or at an address.
 
 `lancedb:PLACE/TABLE` of --store and --corpus (https://lancedb.github.io/lancedb). It implements
-`argus.stores.protocol`. An index of Argus's own is a LanceDB table, too, but is read in
-`argus.indexes.views`.
+`argus.stores.protocol`.
 """
 
 from __future__ import annotations
