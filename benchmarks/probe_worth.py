@@ -25,7 +25,7 @@ from argus.indexes.exact import search
 from argus.indexes.fusion import fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
 from argus.measures.intervals import discrimination
-from argus.retrievability.sentences import hold_out
+from argus.retrievability.sentences import hold_out, without_rare_words
 from benchmarks.blend_quality import judged_collection
 
 FAMILIES = {
@@ -119,20 +119,15 @@ def _probes(
 ) -> tuple[list[tuple[str, str]], list[tuple[str, int]]]:
     """Return texts, each with the rest of its document, and of each its kind and document."""
     held, _ = hold_out([documents[row] for row in rows], per_document=SENTENCES)
-    times: dict[str, int] = defaultdict(int)
-    for document in documents:
-        for word in set(document.content.lower().split()):
-            times[word] += 1
     texts, probes = [], []
     for row in rows:
         if title := documents[row].title.strip():
             texts.append((title, title))
             probes.append((TITLE, row))
-    for one in held:
-        words = one.sentence.split()
-        rarest = sorted(range(len(words)), key=lambda i: times[words[i].lower()])
-        kept = sorted(rarest[len(words) // 2 :])
-        for kind, text in ((LEFT_IN, one.sentence), (PLAIN, " ".join(words[i] for i in kept))):
+    for one, plain in zip(
+        held, without_rare_words([h.sentence for h in held], documents), strict=True
+    ):
+        for kind, text in ((LEFT_IN, one.sentence), (PLAIN, plain)):
             texts.append((text, one.rest))
             probes.append((kind, rows[one.position]))
     return texts, probes

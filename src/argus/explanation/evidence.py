@@ -26,19 +26,17 @@ from argus.errors import InputError
 from argus.evaluation.config import unknown_query
 from argus.indexes.lexical import LexicalIndex
 
+# Measurements of one check as plain JSON values. The check's docstring explains the keys. A check
+# that ended early has only the keys that it came to. Ranks count from 1. None is a rank beyond
+# those that were looked at.
 Evidence: TypeAlias = dict[str, Any]
-"""Measurements of one check as plain JSON values. The check's docstring explains the keys.
-
-A check that ended early has only the keys that it came to. Ranks count from 1. None is a rank
-beyond those that were looked at.
-"""
 QUERY = "query"
+# Share of the query's idf weight below which a document holds only part of the question.
 LOW_COVERAGE = 0.5
-"""Share of the query's idf weight below which a document holds only part of the question."""
+# Similar ids that are listed.
 NEAR = 5
-"""Similar ids that are listed."""
+# Ids that difflib compares at most. Of more, only those with the same beginning or end.
 NEAR_POOL = 20_000
-"""Ids that difflib compares at most. Of more, only those with the same beginning or end."""
 
 
 class Cause(StrEnum):
@@ -85,13 +83,13 @@ class Verdict(StrEnum):
     UNCHECKED = "could not check"
 
 
+# Failing questions that are explained, and the cause where no check finds one.
 MOST_FAILED, NEARER = 200, "nearer ones"
-"""Failing questions that are explained, and the cause where no check finds one."""
 SHOWN_ORDER = (Verdict.FOUND, Verdict.UNCHECKED, Verdict.RULED_OUT)
+# Characters of a line of text, and of the label before it.
 WIDTH, LABEL = 98, 28
-"""Characters of a line of text, and of the label before it."""
+# Views, documents above and words that a line of text names.
 SHOWN = 5
-"""Views, documents above and words that a line of text names."""
 
 
 @dataclass(frozen=True)

@@ -50,20 +50,18 @@ from argus.indexes.snapshot import Snapshot, check_k
 from argus.progress import announce, progress
 
 ABSENT = "the document is not in this state of the index"
+# Cosine below which a wrong stored vector is named before everything else.
 FAR_OFF = 0.9
-"""Cosine below which a wrong stored vector is named before everything else."""
+# Share of the documents above it from which hubs are named before the lexical gap. The centre of
+# the document's own topic may be a hub as well.
 MIN_HUBS = 1 / 3
-"""Share of the documents above it from which hubs are named before the lexical gap.
-
-The centre of the document's own topic may be a hub as well.
-"""
+# Documents whose vectors serve as queries to find hubs.
 MAX_SAMPLE = 2_000
-"""Documents whose vectors serve as queries to find hubs."""
+# Similarities computed for it. A large index gets a smaller sample, of at least 200.
 MAX_SCORES = 400_000_000
-"""Similarities computed for it. A large index gets a smaller sample, of at least 200."""
 HUB_DEVIATIONS, MIN_LISTS, HUB_STEP = 2.0, 3, 256
+# Documents above that the evidence lists.
 MAX_RIVALS = 10
-"""Documents above that the evidence lists."""
 PARTS = {
     "sentences": "its sentences",
     "bm25": "BM25",

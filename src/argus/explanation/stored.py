@@ -28,17 +28,17 @@ from argus.indexes.fold import ORIGINAL
 from argus.indexes.lexical import query_words, words
 from argus.indexes.snapshot import rows_to_views
 
+# Cosine from which two vectors count as made the same way. Half precision stays above 0.999.
 SAME = 0.99
-"""Cosine from which two vectors count as made the same way. Half precision stays above 0.999."""
 REPRODUCED = 0.999
+# Other documents that are embedded again to see how far a mismatch reaches.
 SAMPLE = 16
-"""Other documents that are embedded again to see how far a mismatch reaches."""
+# Errors of reading a section that an index of a program lacks.
 MISSING = (InputError, OSError, KeyError, TypeError)
-"""Errors of reading a section that an index of a program lacks."""
+# Characters at which texts are often cut.
 CUTS = (512, 256, 128)
-"""Characters at which texts are often cut."""
+# Prompts of the E5 family.
 PROMPTS = ("query: ", "passage: ")
-"""Prompts of the E5 family."""
 
 
 def check_presence(case: Case, corpus: NamedCorpus | None, fields: FieldNames) -> Finding:

@@ -88,11 +88,13 @@ class ExposureConfig:
 
     Attributes:
         sentences: Sentences held out per document.
+        reword: Leave out the rarer half of each sentence's words: a paraphrase by rule.
         sample: Ask for so many documents, drawn at random, in the whole corpus; default: for all.
     """
 
     k: TopK = TOP_K
     sentences: Annotated[int, Ge(0)] = 2
+    reword: bool = False
     sample: Annotated[int | None, Ge(1)] = None
     seed: Seed = 0
     parent_field: ParentField = None

@@ -69,6 +69,7 @@ class ExposureResult(TableResult):
     expected_by_chance: lists in which chance alone puts a document.
     hubs: documents that come back for most probes of others. lists: top-k lists that hold it.
     share: these as a share of all lists.
+    reworded: whether sentences asked without their rarer words.
     near: where queries were given. documents: with three that share a word with them. missed: of
     these, documents that none of the three nearest by words brings.
     titled: documents that could be retrieved and have a title. The others have no title probe.
@@ -250,7 +251,7 @@ def _write(
         table, misses, folded = findings.table, findings.misses(), findings.folded
         folder.write_table("exposure", table, csv=True)
         folder.write_table("misses", misses, csv=True)
-        summary = {**findings.figures(), **facts}
+        summary = {**findings.figures(), **facts, "reworded": record.config["reword"]}
         if folded is not None:
             summary["parents"] = folded.figures()
             folder.write_table("documents", folded.table(), csv=True)
@@ -264,10 +265,8 @@ def _write(
 
 
 SATURATED = 0.95  # share of sentences from which a search finds all by their own words
-NEAR_WORTH = (
-    "of two documents of which one fails real questions it names that one in 64%, by collection "
-    "49% to 92%: docs/results/what-reachability-tells.md"
-)
+WORTH = "of two documents of which one fails real questions it names that one in"
+MEASURED = "docs/results/what-reachability-tells.md"
 FEW_TITLES = 0.5  # share of documents with a title, below which it is said which probes that costs
 Summary = Mapping[str, Any]
 
@@ -282,6 +281,7 @@ def headline(summary: Summary) -> Iterator[str]:
     if parents is not None:
         levels.append((parents, "documents ", "documents, by any chunk"))
     own_sentence = "a sentence of their own" + ", left in" * ("retriever" in summary)
+    own_sentence += ", reworded" * summary["reworded"]
     if "sample" in summary:
         sample = (parents or summary)["sample"]
         yield (
@@ -312,13 +312,8 @@ def headline(summary: Summary) -> Iterator[str]:
         yield f"never retrieved: {never}; Gini {summary['concentration']['gini']:.2f}"
     titled, counts = summary["titled"], summary["documents"]
     searched = counts["total"] - counts["reasons"].get("no text", 0)
-    if titled == 0:
-        yield (
-            f"no title probes: none of {searched:,} {unit} has a title, so that only sentences "
-            "ask; name the field of titles with --title-field if there is one"
-        )
-    elif titled < FEW_TITLES * searched:
-        has = f"{titled:,} of {searched:,} {unit} have a title"
+    if titled < FEW_TITLES * searched:
+        has = f"{titled:,} of {searched:,} {unit} have a title (--title-field)"
         yield f"few title probes: {has}; sentences alone ask for the others"
     if slices := summary.get("slices"):
         yield from slice_lines(slices)
@@ -333,12 +328,14 @@ def _worth(summary: Summary) -> Iterator[str]:
     if found is not None and found >= SATURATED:
         yield (
             "own words find nearly all there is: that does not tell which real questions fail; ask "
-            "those: --queries, argus evaluate, argus traffic"
+            "those: --queries, --log; or by needs that a model wrote: --profiles"
         )
+    if summary["reworded"]:
+        yield f"reworded sentences: {WORTH} 52%, no more than chance does ({MEASURED})"
     if near := summary.get("near"):
         yield (
             f"missed by all three questions that share most with their words: {near['missed']:,} "
-            f"of {near['documents']:,} documents ({NEAR_WORTH})"
+            f"of {near['documents']:,} documents ({WORTH} 64% (49% to 92%): {MEASURED})"
         )
 
 

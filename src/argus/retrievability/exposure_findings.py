@@ -29,7 +29,7 @@ from argus.jobs.workspace import require_some
 from argus.measures import wilson
 from argus.measures.slices import Slicing, Trials, slice_shares
 from argus.retrievability.config import ExposureConfig
-from argus.retrievability.sentences import hold_out
+from argus.retrievability.sentences import hold_out, without_rare_words
 
 TITLE, SENTENCE, QUERY = "title", "sentence", "query"
 BEYOND = np.iinfo(np.int64).max  # rank of a document that is not in a list that ends
@@ -72,8 +72,9 @@ def make_probes(
 ) -> tuple[Probes, list[str]]:
     """Return titles, then sentences, then the given queries, and the texts less each sentence.
 
-    With `config.sample` titles and sentences are of the documents that are drawn. Raises
-    NothingMeasured where there is nothing to ask with.
+    With `config.reword` sentences ask without their rarer words. With `config.sample` titles and
+    sentences are of the documents that are drawn. Raises NothingMeasured where there is nothing to
+    ask with.
     """
     drawn = _draw(documents, config)
     rows = range(len(documents)) if drawn is None else drawn.tolist()
@@ -81,9 +82,11 @@ def make_probes(
     sentences, reasons = hold_out(
         [documents[row] for row in rows], per_document=config.sentences, seed=config.seed
     )
-    asking = [rows[one.position] for one in sentences]
+    asking, texts = [rows[one.position] for one in sentences], [one.sentence for one in sentences]
+    if config.reword:
+        texts = without_rare_words(texts, documents)
     probes = [(TITLE, documents[row].id, documents[row].title) for row in titled]
-    probes += [(SENTENCE, documents[rows[s.position]].id, s.sentence) for s in sentences]
+    probes += [(SENTENCE, documents[i].id, s) for i, s in zip(asking, texts, strict=True)]
     probes += [(QUERY, query.id, query.text) for query in queries]
     require_some(
         len(probes),
@@ -233,11 +236,8 @@ class Findings:
     @cached_property
     def known(self) -> npt.NDArray[np.bool_]:
         """Documents of which it is told whether they come back: drawn, and answered."""
-        drawn = np.ones(len(self.unanswered), bool)
-        if self.probes.drawn is not None:
-            drawn[:] = False
-            drawn[self.probes.drawn] = True
-        return np.asarray(drawn & ~self.unanswered)
+        drawn, rows = self.probes.drawn, np.arange(len(self.unanswered))
+        return np.isin(rows, rows if drawn is None else drawn) & ~self.unanswered
 
     @cached_property
     def near_missed(self) -> IntArray | None:
@@ -275,7 +275,12 @@ class Findings:
         probes, places = self.probes, {d.id: i for i, d in enumerate(self.probes.documents)}
         drawn = None if probes.drawn is None else set(probes.drawn.tolist())
         failed = {(kind, target): why for kind, target, why in reversed(probes.failed)}
-        rows = []
+        missed, folded, rows = self.near_missed, self.folded, []
+        more = [] if missed is None else [OF_QUERIES]
+        if folded is not None:
+            more += OF_CHUNKS
+            hit = (probes.target >= 0) & (folded.rank <= self.k)
+            times = np.bincount(probes.target[hit], minlength=len(places)).tolist()
         for document in self.corpus:
             row: dict[str, Any] = {"id": document.id, "label": document.title}
             rows.append(row)
@@ -299,22 +304,13 @@ class Findings:
             }
             if self.known[i]:
                 row["never_retrieved"] = bool(self.never[i])
+            if missed is not None and missed[i] >= 0:
+                row["near_missed"] = int(missed[i])
+            if folded is not None:
+                row |= {"parent": folded.parent(i), "parent_by_own": times[i]}
             if drawn is None or i in drawn:
                 row["reason"] = "; ".join(self._reasons(document, i, failed))
-        near = []
-        if (missed := self.near_missed) is not None:
-            near = [OF_QUERIES]
-            for row in rows:
-                if (i := places.get(row["id"])) is not None and missed[i] >= 0:
-                    row["near_missed"] = int(missed[i])
-        if self.folded is None:
-            return pa.Table.from_pylist(rows, schema=pa.schema([*SCHEMA, *near]))
-        hit = (probes.target >= 0) & (self.folded.rank <= self.k)
-        times = np.bincount(probes.target[hit], minlength=len(places)).tolist()
-        for row in rows:
-            if (i := places.get(row["id"])) is not None:
-                row |= {"parent": self.folded.parent(i), "parent_by_own": times[i]}
-        return pa.Table.from_pylist(rows, schema=pa.schema([*SCHEMA, *near, *OF_CHUNKS]))
+        return pa.Table.from_pylist(rows, schema=pa.schema([*SCHEMA, *more]))
 
     def _reasons(
         self, document: Document, i: int, failed: Mapping[tuple[str, int], str]

@@ -139,8 +139,8 @@ RESERVOIR_QUERIES = 1024  # queries that share one reservoir, whatever the size 
 BLOCK_QUERIES = 512  # most queries in a block without a reservoir
 DISPLACER_QUERIES = 256  # most queries in a block of `displacers`
 
+# Rank the related entities of some queries among candidates, int32 and ascending (None: all).
 Count = Callable[[range, np.ndarray | None], PairRanks]
-"""Rank the related entities of some queries among candidates, int32 and ascending (None: all)."""
 
 
 def pair_ranks(

@@ -1,7 +1,8 @@
 """Split documents into sentences, and take some out as queries for the rest of the document.
 
 `hold_out`: documents -> sentences, each with its document less that sentence. `argus check` asks
-for documents by them (`argus.retrievability.exposure`). `tune apply blend` makes views of them.
+for documents by them (`argus.retrievability.exposure`), or by what `without_rare_words` leaves of
+them. `tune apply blend` makes views of sentences.
 """
 
 from __future__ import annotations
@@ -84,6 +85,16 @@ def hold_out(
             reasons[position] = f"no sentence of at least {MIN_WORDS} words that stands once"
         sentences += [held[i] for i in sorted(held)]
     return sentences, reasons
+
+
+def without_rare_words(sentences: Sequence[str], documents: Sequence[Document]) -> list[str]:
+    """Return sentences without the half of their words that the fewest documents hold."""
+    times = Counter(word for d in documents for word in set(d.content.lower().split()))
+    reworded = []
+    for words in (sentence.split() for sentence in sentences):
+        rarest = sorted(range(len(words)), key=lambda i: times[words[i].lower()])
+        reworded.append(" ".join(words[i] for i in sorted(rarest[len(words) // 2 :])))
+    return reworded
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:

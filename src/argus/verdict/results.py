@@ -24,12 +24,12 @@ from argus.stores.spec import asks_store, is_store
 
 FILE = "argus.toml"
 INDEX_FILE = "index.json"
+# Stands for judged questions that nothing names.
 QUERIES = "QUERIES"
-"""Stands for judged questions that nothing names."""
+# Options that may name a file or folder.
 PLACES = frozenset({"--encoder", "--correction", "--store-ids"})
-"""Options that may name a file or folder."""
+# A state of an index, a name in a module, or a collection, behind a path.
 MEMBER = re.compile(r"[@:/][\w.-]+$")
-"""A state of an index, a name in a module, or a collection, behind a path."""
 Tables = dict[str, Mapping[str, Any]]
 
 
@@ -171,12 +171,6 @@ class Results:
         """The command that searches a store for its own records."""
         options = self.options_of("check", "Store")
         return command("check", "--store", self.store, *options, "--out", self.out)
-
-    @property
-    def exposing(self) -> str:
-        """The command that searches for all documents by their own sentences."""
-        asking = [] if self.retriever is None else ["--retriever", self.retriever]
-        return self.asking("check", *asking, "--corpus", self.corpus, out=self.out)
 
     @property
     def comparing(self) -> str:

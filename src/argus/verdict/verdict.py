@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,20 +25,20 @@ from argus.measures.intervals import Discrimination, wilson
 from argus.stores.spec import BLENDED
 from argus.verdict.results import Results
 
+# Source of a count that is estimated from judged questions of a log.
 JUDGE, JUDGED = "argus traffic judge", "judged questions"
-"""Source of a count that is estimated from judged questions of a log."""
+# Jobs that search a corpus, where others read a store or a run.
 SEARCHED = frozenset(("audit", "exposure", "evaluation", "needs"))
-"""Jobs that search a corpus, where others read a store or a run."""
+# Jobs after which no blend is proposed.
 BLENDING = frozenset(("blend", "repair", "adapt", "written"))
-"""Jobs after which no blend is proposed."""
+# Jobs that argus gate compares with a baseline.
 COMPARED = frozenset(("audit", "exposure", "evaluation", "needs", "authority"))
-"""Jobs that argus gate compares with a baseline."""
+# Gain of the blend where it was measured, beside its rivals on the same vectors.
 BLEND_MEASURED = (
     "On nine judged collections it gained nDCG@10 +0.040 in the mean, from -0.001 to +0.112; "
     "min-max 0.3 +0.033, 0.5 +0.029, RRF (60) +0.012, DBSF +0.027, the best fixed fusion of each "
     "+0.045 (docs/three-lines.md)"
 )
-"""Gain of the blend where it was measured, beside its rivals on the same vectors."""
 
 
 class VerdictLevel(StrEnum):
@@ -172,6 +173,7 @@ class FolderVerdict:
         return bool(self.actions or self.counts)
 
 
+# Shares at which each count is good or bad: declared here, once, with the reason.
 BOUNDS = {
     "reach": CountBounds(0.999, 0.99, "An exact search brings every record back for its own "
         "vector. A store that lost 22 of 2,000 after deletions (98.9%) was seen to be broken."),
@@ -187,7 +189,6 @@ BOUNDS = {
     "drift": CountBounds(1.0, 0.95, "A convention: nothing outdated has to be served; one chunk in "
         "twenty is bad."),
 }  # fmt: skip
-"""Shares at which each count is good or bad: declared here, once, with the reason."""
 
 NEEDS = Validity(
     "measured elsewhere",
@@ -213,18 +214,14 @@ def read_verdict(folder: Path | str) -> FolderVerdict:
         actions = [*_repair(results, counts), *_go_on(results, counts)]
     actions.sort(key=lambda action: -action.brings)
     ordered = sorted(counts.values(), key=lambda count: [*VerdictLevel].index(count.level))
-    parts = []
-    for level in VerdictLevel:
-        texts = [
-            f"{one.short} ({one.count:,} of {one.total:,} {one.unit})"
-            for one in ordered
-            if one.level is level
-        ]
-        parts += [f"{level.capitalize()}: {', '.join(texts)}."] if texts else []
+    answer = ""
+    for level, ones in groupby(ordered, key=lambda count: count.level):
+        told = ", ".join(f"{one.short} ({one.count:,} of {one.total:,} {one.unit})" for one in ones)
+        answer += f"{' ' if answer else ''}{level.capitalize()}: {told}."
     missing = [kind for name, kind in KINDS.items() if name not in counts]
     command = getattr(results, missing[0][1]) if missing else ""
     shorts = tuple(kind[0] for kind in missing)
-    return FolderVerdict(" ".join(parts), tuple(ordered), tuple(actions[:5]), shorts, command)
+    return FolderVerdict(answer, tuple(ordered), tuple(actions[:5]), shorts, command)
 
 
 def verdict_lines(verdict: FolderVerdict) -> Iterator[str]:
@@ -277,10 +274,10 @@ def _count_served(results: Results, section: Any) -> VerdictCount | None:
     stale = rates.get("asks" if is_log else "stale_queries")
     if stale is None:
         return None
-    unit, source = ("asks", "argus traffic") if is_log else ("queries", "argus authority lint")
-    n = stale["n" if is_log else "queries"]
+    unit, n = ("asks", stale["n"]) if is_log else ("queries", stale["queries"])
     return _graded(
-        "stale", n - round(stale["share"] * n), n, unit=unit, source=source,
+        "stale", n - round(stale["share"] * n), n, unit=unit,
+        source="argus traffic" if is_log else "argus authority lint",
         meaning=f"were served nothing superseded in the top {section['k']}",
         validity=_themselves(n, unit),
     )  # fmt: skip
@@ -289,11 +286,11 @@ def _count_served(results: Results, section: Any) -> VerdictCount | None:
 def _count_drift(results: Results, section: Any) -> VerdictCount | None:
     """Count chunks that are as their source is, or sources that are indexed: what is worse."""
     kinds, chunks, sources = section["kinds"], section["chunks"], section["sources"]
-    total, drifted = chunks, kinds.get("stale", 0) + kinds.get("orphan", 0)
-    unit, meaning = "chunks", "are as their source is now"
+    drifted = kinds.get("stale", 0) + kinds.get("orphan", 0)
+    total, unit, meaning = chunks, "chunks", "are as their source is now"
     if kinds.get("missing", 0) * chunks > drifted * sources:
-        total, drifted = sources, kinds["missing"]
-        unit, meaning = "sources", "are indexed"
+        drifted = kinds["missing"]
+        total, unit, meaning = sources, "sources", "are indexed"
     share = 1 - drifted / max(1, total)
     return _graded(
         "drift", total - drifted, total, (share, share), unit=unit, source="argus check",
@@ -328,11 +325,11 @@ def _count_evaluation(results: Results, section: Any) -> VerdictCount | None:
 
 
 def _count_needs(results: Results, section: Any) -> VerdictCount | None:
-    risk, needs = section["risk"], "one at least of what they are needed for"
+    risk = section["risk"]
     return _graded(
         "needed", risk["reached"], risk["measured"], unit="documents",
         source="argus research scenarios needs",
-        meaning=f"come back in the top {section['k']} for {needs}",
+        meaning=f"come back in the top {section['k']} for a need of theirs",
         validity=validity_of_needs(risk["judged"]["area"] if risk["judged"] else None),
     )  # fmt: skip
 
@@ -369,6 +366,9 @@ def validity_of_needs(area: Discrimination | None) -> tuple[Validity, ...]:
     return (Validity("measured here", here), NEEDS)
 
 
+# The questions by name, what adds most first: each in a few words, the attribute of Results with
+# the command that measures it, and the functions that count, by the job whose section they read,
+# real questions first.
 KINDS: dict[str, tuple[str, str, dict[str, Callable[[Results, Any], VerdictCount | None]]]] = {
     "by_need": ("what people ask is answered", "evaluating", {
         "judging": _count_judging, "evaluation": _count_evaluation, "needs": _count_needs,
@@ -379,9 +379,6 @@ KINDS: dict[str, tuple[str, str, dict[str, Callable[[Results, Any], VerdictCount
         "traffic": _count_served, "lint": _count_served, "authority": _count_authority,
     }),
 }  # fmt: skip
-"""The questions by name, what adds most first: each in a few words, the attribute of Results with
-the command that measures it, and the functions that count, by the job whose section they read, real
-questions first."""
 
 
 def _repair(results: Results, counts: Mapping[str, VerdictCount]) -> Iterator[VerdictAction]:
