@@ -12,8 +12,8 @@ import sys
 from benchmarks.shared import store
 
 NAMES = (
-    "exact_rps", "rps_memory", "encoding", "bm25", "startup",
-    "ngram_index", "ngram_decoding", "ngram_evidence", "authority_scale", "dump_parsing",
+    "exact_rps", "rps_memory", "encoding", "ngram_index", "ngram_decoding", "ngram_evidence",
+    "dump_parsing",
     "accelerator", "audit_million", "engine_overhead", "store_reach", "stores_in_place",
     "serve_documents", "serve_load", "demo", "probe_quality", "repair",
     "repair_rps", "blend_quality", "tuning", "authority_quality", "authority_contamination",

@@ -28,6 +28,8 @@ USUAL_S = 0.2
 COLD = {
     "argus --help": 0.25,
     "argus check nowhere.jsonl": 0.5,
+    "argus explain 'number 4000' --index index": 1.2,
+    "argus explain 'number 4000' d7 --index index": 1.5,
     "argus authority search 'number 4000' --records 5000.jsonl --edges edges.tsv": 1.2,
     "argus explain 'number 4000' d7 --retriever search.py:search --corpus 5000.jsonl": 1.5,
     "argus check 1000.jsonl --out checked": 40.0,  # 20 s on two cores
@@ -40,6 +42,7 @@ EVERYWHERE = (
     "argus check --config argus.toml --sample 50",
     "argus authority search number --records 1000.jsonl --edges edges.tsv",
     "argus doctor --config argus.toml",
+    "argus index build --corpus 5000.jsonl --out index",
 )
 
 
