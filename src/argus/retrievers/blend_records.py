@@ -40,42 +40,42 @@ from argus.stores.protocol import (
     whole_rows,
 )
 
+# Records in one reading of a store.
 PAGE = 1000
-"""Records in one reading of a store."""
+# Records per document wanted, and per query at least and at most. Every store returns as many.
 PER_DOCUMENT, MIN_RECORDS, MAX_RECORDS = 30, 1000, 4096
-"""Records per document wanted, and per query at least and at most. Every store returns as many."""
+# Seconds between readings of all records on account of unknown ones.
 REREAD_S = 30.0
-"""Seconds between readings of all records on account of unknown ones."""
+# Searches that tell how a store scores, results of each, and noise in their queries.
 PROBES, PROBE_RESULTS, NOISE = 4, 16, 0.5
-"""Searches that tell how a store scores, results of each, and noise in their queries."""
+# Difference of a score from a cosine, as quantised vectors have it.
 TOLERANCE = 0.02
-"""Difference of a score from a cosine, as quantised vectors have it."""
 Scores = dict[str, float]
 Doubles = npt.NDArray[np.float64]
 Cosines = Callable[[Doubles], Doubles]
 
+# Cosines from cosines, and from the negative cosine distance, squared L2 and plain L2.
 CONVERSIONS: tuple[Cosines, ...] = (
     lambda scores: scores,
     lambda scores: 1 + scores,
     lambda scores: 1 + scores / 2,
     lambda scores: 1 - scores * scores / 2,
 )
-"""Cosines from cosines, and from the negative cosine distance, squared L2 and plain L2."""
 
 
 @dataclass
 class Numbers:
     """The numbers of one remedy's records, read once, in the store's order."""
 
+    # Record to row.
     row: dict[str, int] = field(default_factory=dict)
-    """Record to row."""
+    # (n,), the document of each record.
     document: list[str] = field(default_factory=list)
-    """(n,), the document of each record."""
     scale: Doubles = field(default_factory=lambda: np.empty(0))
+    # The user's own fields of each document.
     fields: dict[str, Payload] = field(default_factory=dict)
-    """The user's own fields of each document."""
+    # Fingerprint of the encoder of their vectors. None if no record says it.
     encoder: str | None = None
-    """Fingerprint of the encoder of their vectors. None if no record says it."""
 
 
 class BlendRecords:

@@ -436,9 +436,9 @@ def _fuse(
     return fuse_with_bm25({QUERY: scores}, {QUERY: dict(best)}, k, index.hybrid, weights)[QUERY]
 
 
+# Returns at most n documents for a text, in the order in which they came, each with its items: one,
+# or those of its chunks. Raises whatever the retriever does.
 Ask = Callable[[str, int], dict[str, list[Any]]]
-"""Returns at most n documents for a text, in the order in which they came, each with its items:
-one, or those of its chunks. Raises whatever the retriever does."""
 
 
 @contextmanager

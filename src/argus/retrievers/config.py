@@ -22,8 +22,8 @@ NamedRetriever = Annotated[
     Any, Doc(f"What is asked in place of an encoder: {NAMES}."), Option(panel=PANEL)
 ]
 
+# Multiple of k to ask for when chunks are folded to documents and k results are not enough.
 DEEPER = 5
-"""Multiple of k to ask for when chunks are folded to documents and k results are not enough."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +51,8 @@ class AskingConfig:
 
     correction: Annotated[Path | None, Option(panel=PANEL)] = None
 
+    # Settings of a store.
     opening: StoreConfig = field(default_factory=StoreConfig)
-    """Settings of a store."""
     where: Where = ()
 
     def __post_init__(self) -> None:

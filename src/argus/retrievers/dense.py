@@ -38,14 +38,14 @@ from argus.stores.spec import BLENDED, check_dimension, conditions, open_store, 
 
 AnyEncoder = Encoder | EncoderConfig | str
 Search = Callable[[FloatArray, int], list[Hits]]
+# Suffix of the name of a retriever whose queries are corrected.
 CORRECTED = " corrected"
-"""Suffix of the name of a retriever whose queries are corrected."""
+# Records in one reading of a store.
 PAGE = 1000
-"""Records in one reading of a store."""
+# Records whose vectors are compared with those that the encoder makes of their texts.
 SAMPLE = 16
-"""Records whose vectors are compared with those that the encoder makes of their texts."""
+# Least median cosine of vectors that the encoder may have made, from title and text somehow.
 ALIKE = 0.5
-"""Least median cosine of vectors that the encoder may have made, from title and text somehow."""
 TINY = 1e-12
 
 

@@ -38,14 +38,14 @@ from argus.retrievers.protocol import AskLater, RetrievalError
 from argus.retrievers.results import Known, ranked
 from argus.retrievers.session import Scores, Source, in_a_thread, raised
 
+# Placeholders of every request.
 QUERY, QUOTED, K, VECTOR = "{query}", "{query_json}", "{k}", "{vector}"
-"""Placeholders of every request."""
 FILLED = (QUERY, QUOTED, K, VECTOR)
+# Attempts of one request, and seconds before the second one.
 ATTEMPTS, BACKOFF_S = 3, 0.5
-"""Attempts of one request, and seconds before the second one."""
 MESSAGE_CHARS = 2 * http_retry.SHOWN_CHARS
+# A shorter variable may be a word of an answer by chance.
 MIN_SECRET_CHARS = 4
-"""A shorter variable may be a word of an answer by chance."""
 _PLACEHOLDER = re.compile(r"(?<!\$)\{[a-z_]+\}")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _PRESETS = files("argus.retrievers").joinpath("presets")
@@ -264,8 +264,8 @@ class HttpRetriever(Source):
     correction: QueryCorrection | None = None
     _client: httpx.AsyncClient | None = field(default=None, repr=False)
     _encoding: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    # The resolved description, since the first session.
     _request: EndpointSpec | None = field(default=None, repr=False)
-    """The resolved description, since the first session."""
 
     @property
     def fingerprint(self) -> str | None:

@@ -13,17 +13,17 @@ from argus.indexes.header import FILE as INDEX_FILE
 from argus.python_file import split_name
 from argus.stores.spec import asks_store, blended_store, is_store, parse_store, shown
 
+# Prefix of the file that describes an endpoint.
 HTTP = "http:"
-"""Prefix of the file that describes an endpoint."""
+# Prefix of the path of an Argus index.
 INDEX = "index:"
-"""Prefix of the path of an Argus index."""
+# Prefix of the folder of an n-gram index: `generative:INDEX,model=FOLDER`.
 GENERATIVE = "generative:"
-"""Prefix of the folder of an n-gram index: `generative:INDEX,model=FOLDER`."""
+# Names of retrievers, in errors and in the line of help of --retriever.
 NAMES = (
     "FILE.py:NAME, http:FILE.yaml, a store (KIND:PLACE/COLLECTION; blended: before it for what "
     "remedy blend wrote), generative:INDEX,model=FOLDER or an index's folder"
 )
-"""Names of retrievers, in errors and in the line of help of --retriever."""
 
 
 def is_index(name: str) -> bool:

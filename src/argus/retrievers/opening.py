@@ -47,8 +47,8 @@ from argus.retrievers.session import (
 )
 from argus.stores.spec import blended_store, is_store
 
+# Queries under way at once over HTTP, and seconds until one has failed.
 AT_ONCE, TIMEOUT_S = 16, 30.0
-"""Queries under way at once over HTTP, and seconds until one has failed."""
 
 if TYPE_CHECKING:
     from argus.encoders import Encoder, EncoderConfig

@@ -13,8 +13,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from argus.data.types import Query, Run
 
+# Reasons of failed queries in a summary.
 MAX_REASONS = 20
-"""Reasons of failed queries in a summary."""
 
 
 @runtime_checkable
@@ -33,20 +33,20 @@ class Retriever(Protocol):
 class Answers:
     """Answers of a retriever to some queries. Every query is answered or failed."""
 
+    # Query id to document id to score. A query that brought nothing back has no document.
     run: Run
-    """Query id to document id to score. A query that brought nothing back has no document."""
+    # Query id to the reason of its failure. It never counts as a query without results.
     failed: Mapping[str, str] = field(default_factory=dict)
-    """Query id to the reason of its failure. It never counts as a query without results."""
+    # Answers read from the cache of an earlier run.
     kept: int = 0
-    """Answers read from the cache of an earlier run."""
+    # A doubt about all of them.
     warning: str | None = None
-    """A doubt about all of them."""
+    # Milliseconds by query that was asked now, a mean of those that were asked together.
     ms: Mapping[str, float] = field(default_factory=dict)
-    """Milliseconds by query that was asked now, a mean of those that were asked together."""
 
 
+# A retriever's answers in a summary, as `note_of` makes it.
 RetrieverNote = dict[str, Any]
-"""A retriever's answers in a summary, as `note_of` makes it."""
 
 
 class RetrievalError(Exception):

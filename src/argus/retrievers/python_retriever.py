@@ -30,10 +30,10 @@ from argus.retrievers.results import Known, listed, ranked
 from argus.retrievers.session import BATCH, Source, in_a_thread, raised
 
 Corpus = Sequence[Mapping[str, Any]]
+# Tried in this order. The async twin has an `a` before its name. Then the object itself.
 METHODS = (
     "similarity_search_with_score", "invoke", "retrieve", "search", "run", "get_relevant_documents",
 )  # fmt: skip
-"""Tried in this order. The async twin has an `a` before its name. Then the object itself."""
 QUERY = ("query", "queries", "input", "question", "text", "q", "str_or_query_bundle", "search_term")
 DEPTH = ("k", "top_k", "topk", "limit", "n", "n_results", "num_results", "max_results", "size")
 CORPUS = ("corpus", "documents", "docs")
@@ -48,15 +48,15 @@ class Call:
     """Call that asks a retriever one query, or several at once if it is `batched`."""
 
     method: Callable[..., Any]
+    # Such as "HybridRetriever.invoke", for messages and manifests.
     shape: str
-    """Such as "HybridRetriever.invoke", for messages and manifests."""
     query_name: str | None
+    # None: it returns as many results as it is set to.
     depth_name: str | None
-    """None: it returns as many results as it is set to."""
     corpus_name: str | None
     needs_corpus: bool = False
+    # Whether it takes several `Query`s at once, as Argus does.
     batched: bool = False
-    """Whether it takes several `Query`s at once, as Argus does."""
 
     def ask(self, query: Any, k: int, corpus: Corpus) -> Any:
         """Ask one query, or several if `batched`. The result may have to be awaited."""

@@ -22,17 +22,17 @@ from argus.data.runs import ranking
 from argus.data.types import Document
 from argus.retrievers.protocol import RetrievalError
 
+# Names under which a larger answer holds its list of results.
 LISTS = ("documents", "results", "hits", "matches", "points", "data", "source_nodes")
-"""Names under which a larger answer holds its list of results."""
+# Names under which a wrapped item holds its own fields.
 INNER = ("node", "document", "payload", "_source", "entity")
-"""Names under which a wrapped item holds its own fields."""
+# Names of an item's id, the most telling first. `source` counts only if it is a known id.
 ID_NAMES = ("doc_id", "document_id", "_id", "id", "docno", "docid", "pid", "ref_doc_id", "node_id")
-"""Names of an item's id, the most telling first. `source` counts only if it is a known id."""
 SCORE_NAMES = ("score", "_score", "similarity", "relevance_score")
 TEXT_NAMES = ("page_content", "text", "content", "contents", "passage")
 IDS = (str, Integral, UUID)
+# Items read from an iterator. A generator may have no end.
 MAX_ITEMS = 1_000_000
-"""Items read from an iterator. A generator may have no end."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class Known:
     """Ids and texts of the documents to recognise. Without them the first id of an item counts."""
 
     ids: frozenset[str] = frozenset()
+    # Text to id, for passages without an id; "" where several documents have the text.
     by_text: Mapping[str, str] = field(default_factory=dict)
-    """Text to id, for passages without an id; "" where several documents have the text."""
+    # Field of the corpus's own records that holds their ids. Results may use it, too.
     id_field: str | None = None
-    """Field of the corpus's own records that holds their ids. Results may use it, too."""
 
     @classmethod
     def of(cls, documents: Iterable[Document]) -> Known:

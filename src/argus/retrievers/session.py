@@ -28,7 +28,6 @@ from argus.data.types import Query, Run
 from argus.data.writing import SQLITE_DAMAGE, closing_if_it_fails, connect
 from argus.errors import ArgusError, first_line
 from argus.hidden import without_likely
-from argus.http_retry import Pace
 from argus.progress import Advance, progress
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import Answers, AskLater, RetrievalError
@@ -36,30 +35,30 @@ from argus.retrievers.protocol import Answers, AskLater, RetrievalError
 T = TypeVar("T")
 Scores = dict[str, float]
 LOG = logging.getLogger(__name__)
+# Queries in one call to a source that takes several.
 BATCH = 64
-"""Queries in one call to a source that takes several."""
+# Attempts at a query when the server asks for a pause.
 ATTEMPTS = 3
-"""Attempts at a query when the server asks for a pause."""
+# Seconds to wait for a call that was given up, before the next call and before closing.
 PATIENCE_S = 5.0
-"""Seconds to wait for a call that was given up, before the next call and before closing."""
 ANSWERS = "answers.sqlite"
+# Flush interval of cached answers. A kill loses at most this much.
 FLUSH_S = 0.25
-"""Flush interval of cached answers. A kill loses at most this much."""
+# Answers in one SELECT. Older versions of SQLite take 999 parameters.
 READ_AT_ONCE = 500
-"""Answers in one SELECT. Older versions of SQLite take 999 parameters."""
+# Exceptions that end the session. Any other exception of a retriever is a failed query.
 ENDS = (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit)
-"""Exceptions that end the session. Any other exception of a retriever is a failed query."""
 
 
 class Source(ABC):
     """A retriever of some kind, as a session asks it. `name` is for messages and reports."""
 
     name: str
+    # Queries per call.
     batch = 1
-    """Queries per call."""
 
+    # A doubt about all answers.
     warning: str | None = None
-    """A doubt about all answers."""
 
     @property
     def fingerprint(self) -> str | None:
@@ -113,6 +112,8 @@ class QuerySession:
         return Answers(run, self.failed, n_cached, ms=self.ms)
 
     async def _ask_pending(self, queries: Sequence[Query]) -> None:
+        from argus.http_retry import Pace  # which imports httpx
+
         async with self.source.session():
             with progress(f"asking {self.source.name}", len(queries)) as advance:
                 if self.source.batch != 1 and self.config.per_minute is None:
