@@ -53,3 +53,19 @@ def test_documents_that_near_questions_miss_are_named(tmp_path):
     assert result.summary["near"] == {"documents": 2, "missed": 1}
     assert any(line.startswith("missed by all three questions") for line in result.headline())
     assert "Documents that near questions miss" in result.report.read_text()
+
+
+def test_reworded_sentences_ask_without_their_rarer_words(tmp_path):
+    asked = []
+    texts = (
+        "The moon pulls the oceans twice a day. It is out.",
+        "The day is long, the oceans wide.",
+    )
+    documents = [Document(id_, text) for id_, text in zip("ab", texts, strict=True)]
+    config = argus.ExposureConfig(sentences=1, reword=True)
+    result = argus.exposure(
+        documents, out=tmp_path, retriever=lambda query, k: asked.append(query) or ["a"],
+        config=config,
+    )  # fmt: skip
+    assert asked == ["The the oceans day."] and result.summary["reworded"] is True
+    assert any("52%, no more than chance" in line for line in result.headline())
