@@ -1,7 +1,8 @@
 """`argus init`: find or ask what a project consists of, and write an argus.toml for every command.
 
-`start_project`: the parts that a person named -> commented TOML with a table per command, the
-checks of these parts (`argus.health`), and the next command. `argus.cli.config` reads the file.
+`init`, the command, finds or asks the parts, and calls `start_project`: parts -> commented TOML with
+a table per command, the checks of these parts (`argus.health`), and the next command.
+`argus.cli.config` reads the file.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """`argus check`: search with each superseded document for the documents that replace it.
 
 No questions are needed: the title or the text of a superseded document is the query, and a document
-in force that controls it must come into the top k. `audit_authority`: records, rules and an encoder
-or a retriever -> a row per pair with its rank, the share found, and a section of the report.
-`argus.checks` and the demo call it. `lint` checks the answers to real questions instead.
+in force that controls it must come into the top k. `audit_authority`: an `AuthoritySource` and an
+encoder or a retriever -> a row per pair with its rank, the share found, and a section of the report.
+`argus.checks` calls it, the demo `audit_opened`. `lint` checks the answers to real questions instead.
 """
 
 from __future__ import annotations

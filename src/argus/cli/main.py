@@ -1,7 +1,8 @@
 """Run the command line `argus`: all commands, and each error as a message with an exit code.
 
 `main` is the entry point. `COMMANDS` lists the commands in the order of `argus --help`, each with
-the function that it runs. Exit codes: 0 done, 1 a gate failed, 2 could not do the work.
+the function or the group behind it. Exit codes: 0 done, 1 a gate failed, 2 could not do the work,
+130 interrupted, 141 nobody reads on.
 """
 
 from __future__ import annotations

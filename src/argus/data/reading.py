@@ -1,8 +1,9 @@
-"""Read any file safely: text, TOML, lines, columns, JSON and .npz, packed or not.
+"""Read any file safely: text, TOML, lines (packed as .gz or .bz2, too), columns, JSON and .npz.
 
-Each failure becomes an `InputError` that names the file and line and says how to mend it. Disks and
-people change the files that Argus wrote, so every reader treats its input as foreign. All readers
-of `argus.data` stand on it: `rows` for tables, `runs` for rankings, `documents` for corpora.
+`reading` turns each failure inside into an `InputError` that names the file and line and says how
+to mend it. `read_own` and `parse_json` raise ValueError, to be used inside it. Disks and people
+change the files that Argus wrote, so every reader treats its input as foreign. Readers elsewhere
+stand on this one: `rows` for tables, `runs` for rankings, `documents` for corpora.
 """
 
 from __future__ import annotations

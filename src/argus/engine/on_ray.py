@@ -1,7 +1,8 @@
 """Choose where a job's parallel work runs, local processes or a Ray cluster, and run it on Ray.
 
 `open_engine`: `EngineConfig` -> `LocalEngine` (`local`) or `RayEngine`, which sends blocks to
-actors that Ray places, and starts again where one dies.
+actors that Ray places, and starts again where one dies. Jobs call `open_given`, which also takes an
+engine that is open, or None.
 """
 
 from __future__ import annotations

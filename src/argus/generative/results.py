@@ -2,8 +2,8 @@
 
 An `Answer` is the passages found for one question, each with the n-grams that found it.
 `AnswerFile` appends a line per question to answers.jsonl, so that a killed search goes on, and
-refuses the file of another search. `write_results` -> run.trec (run.json where ids hold spaces) and
-dpr.json. `questions_table` and `view_shares` feed the report.
+refuses the file of another search. `write_results` writes run.trec (run.json where ids hold spaces)
+and dpr.json, and returns the path by format. `questions_table` and `view_shares` feed the report.
 """
 
 from __future__ import annotations

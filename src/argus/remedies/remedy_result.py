@@ -1,7 +1,8 @@
 """Define the result of a remedy of an index, and evaluate the index before and after it.
 
 The base of the results of `tune apply expand`, `synthesize`, `blend`, `scenarios` and `adapt`.
-`evaluate_remedy` asks judged questions of both states of the index (`argus.evaluation`).
+`check_judged` reads the judged questions that a remedy was given, before any work.
+`evaluate_remedy` asks them of both states of the index (`argus.evaluation`).
 """
 
 from __future__ import annotations

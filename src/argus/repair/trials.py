@@ -1,8 +1,10 @@
-"""Try ways to search on judged questions: remedies on a copy of an index, fusions, what is named.
+"""Try ways to search on judged questions: remedies on a copy of an index, fusions, other systems.
 
 The measuring half of `argus tune try`. `candidates`: what can be added to the index, as steps.
-`try_all` adds each to a copy, asks all questions and takes it out again, and sets beside it what
-needs no copy (`argus.tuning`). `argus.repair.job` then applies what is recommended to the index.
+`try_all` adds each to a copy, asks all questions and takes it out again, and sets beside it the
+encoders, rerankers, retrievers and texts that were named, which need no copy (`argus.tuning`). It
+returns the summary, with a verdict per arm and the recommended one, and the table of trials.
+`argus.repair.job` then applies what is recommended to the index.
 """
 
 from __future__ import annotations
