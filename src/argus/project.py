@@ -1,7 +1,7 @@
 """`argus init`: find or ask what a project consists of, and write an argus.toml for every command.
 
-`init`, the command, finds or asks the parts, and calls `start_project`: parts -> commented TOML with
-a table per command, the checks of these parts (`argus.health`), and the next command.
+`init`, the command, finds or asks the parts, and calls `start_project`: parts -> commented TOML
+with a table per command, the checks of these parts (`argus.health`), and the next command.
 `argus.cli.config` reads the file.
 """
 

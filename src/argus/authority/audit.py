@@ -2,8 +2,9 @@
 
 No questions are needed: the title or the text of a superseded document is the query, and a document
 in force that controls it must come into the top k. `audit_authority`: an `AuthoritySource` and an
-encoder or a retriever -> a row per pair with its rank, the share found, and a section of the report.
-`argus.checks` calls it, the demo `audit_opened`. `lint` checks the answers to real questions instead.
+encoder or a retriever -> a row per pair with its rank, the share found, and a section of the
+report. `argus.checks` calls it, the demo `audit_opened`. `lint` checks the answers to real
+questions instead.
 """
 
 from __future__ import annotations

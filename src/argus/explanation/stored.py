@@ -2,8 +2,8 @@
 
 `check_presence` (is it there, and where was it lost?), `check_vector` (embed the text again and
 compare) and `check_window` (what did the encoder never read?): a `Case`, and its standing or its
-corpus -> a `Finding`. They are three of the causes of `argus.explanation.job`. `judge_window`, which
-says whether the unread text is why it was missed, serves `argus.explanation.run`, too.
+corpus -> a `Finding`. They are three of the causes of `argus.explanation.job`. `judge_window`,
+which says whether the unread text is why it was missed, serves `argus.explanation.run`, too.
 """
 
 from __future__ import annotations

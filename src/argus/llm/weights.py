@@ -1,7 +1,7 @@
 """Find and load a causal language model, with or without a LoRA adapter, and tokenize its prompts.
 
-`find_model` -> the folder of a model, `load_base` -> model and tokenizer, `attach` -> the model with
-an adapter, `prompt_tokens` -> ids of a prompt by the tokenizer's chat template. Used to answer
+`find_model` -> the folder of a model, `load_base` -> model and tokenizer, `attach` -> the model
+with an adapter, `prompt_tokens` -> ids of a prompt by the tokenizer's chat template. Used to answer
 (`argus.llm.local`) and to fine-tune (`research scenarios distill`). An adapter goes only on the
 model that it was trained on top of.
 """
