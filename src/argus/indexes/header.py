@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 FILE = "index.json"
 FORMAT = 1
-Text = Annotated[str, MinLen(1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +100,7 @@ class IndexHeader:
     that were made at its path. recipes: search settings of remedies, in order.
     """
 
-    fingerprint: Text
+    fingerprint: Annotated[str, MinLen(1)]
     dim: Annotated[int, Ge(1)]
     encoder: dict[str, Any] = field(default_factory=dict)
     format: int = FORMAT

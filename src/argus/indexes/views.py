@@ -61,6 +61,7 @@ BEFORE = "before:"
 REMEDY_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 COLUMNS = [*NAMES, "remedy", "added"]
 TABLES = """
+PRAGMA page_size = 16384;
 CREATE TABLE views (
     id TEXT NOT NULL, doc_id TEXT NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL,
     source TEXT NOT NULL, remedy TEXT NOT NULL, added INTEGER NOT NULL, gone INTEGER,
@@ -491,10 +492,8 @@ def writing(path: Path) -> Iterator[None]:
 
     The holder writes alone, so half-written files of killed writers and remedies are removed.
     """
-    busy = (
-        f"{path} is being written to by another run; wait for it and run this again. "
-        "Nothing was changed."
-    )
+    again = "wait for it and run this again. Nothing was changed."
+    busy = f"{path} is being written to by another run; {again}"
     try:
         path.mkdir(parents=True, exist_ok=True)
         lock = take_lock(path / "lock", busy=busy)
@@ -557,21 +556,14 @@ def originals(index: ViewIndex) -> list[Document]:
     """
     rows = sorted(index.rows(ORIGINAL).to_pylist(), key=lambda row: (row["doc_id"], row["id"]))
     documents = [
-        titled(Document(row["doc_id"], row["text"], row["source"], {"added": row["added"]}))
+        Document(row["doc_id"], row["text"], row["source"], {"added": row["added"]})
         for row in rows
         if row["kind"] == ORIGINAL
     ]
     if not documents:
         raise NothingMeasured("document has its own text in the index", "Build it again.")
-    return documents
-
-
-def titled(document: Document) -> Document:
-    """Return a document without its title where its text does not begin with it.
-
-    Then `content`, which puts a title in front of a text that lacks it, is the text.
-    """
-    return document if document.content == document.text else replace(document, title="")
+    # `content` puts a title in front of a text that lacks it
+    return [d if d.content == d.text else replace(d, title="") for d in documents]
 
 
 @dataclass(frozen=True)
