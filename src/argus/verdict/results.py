@@ -173,6 +173,12 @@ class Results:
         return command("check", "--store", self.store, *options, "--out", self.out)
 
     @property
+    def exposing(self) -> str:
+        """The command that searches for all documents by their own sentences."""
+        asking = [] if self.retriever is None else ["--retriever", self.retriever]
+        return self.asking("check", *asking, "--corpus", self.corpus, out=self.out)
+
+    @property
     def comparing(self) -> str:
         """The command that compares what is indexed with its sources."""
         index = self.index if self.corpus == "CORPUS" else None
