@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from argus.demo.full import DemoResult, full_demo
+from argus.demo.job import full_demo
 
 
 def run() -> dict[str, Any]:
@@ -19,7 +19,7 @@ def run() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         result = full_demo(out=Path(folder) / "argus-demo")
         lines = [line.replace(f"{folder}/", "") for line in result.headline()]
-    claims = _claims(result)
+    claims = _claims(result.summary)
     return {
         "processor_s": round(time.process_time() - start, 1),
         "headline": lines,
@@ -28,9 +28,8 @@ def run() -> dict[str, Any]:
     }
 
 
-def _claims(result: DemoResult) -> dict[str, bool]:
-    sections: Mapping[str, Any] = result.summary
-    titles = result.exposure.summary["title"]
+def _claims(sections: Mapping[str, Any]) -> dict[str, bool]:
+    titles = sections["exposure"]["title"]
     entities, superseded = sections["audit"]["entities"], sections["authority"]["documents"]
     implicitness = sections["evaluation"]["implicitness"]
     groups = {g["name"]: g["measures"][0]["nDCG@10"] for g in implicitness["groups"]}

@@ -18,7 +18,7 @@ from typing import Any
 
 from argus.data.folders import ArtifactFolder
 from argus.data.writing import write_jsonl
-from argus.demo.full import full_demo
+from argus.demo.job import full_demo
 from argus.errors import ArgusError
 from argus.indexes.job import build_index
 from argus.remedies.config import TAU, ExpandConfig, ReferenceConfig
@@ -75,9 +75,7 @@ def run() -> dict[str, Any]:
 
 def _demo(folder: Path) -> Iterator[dict[str, Any]]:
     """Repair the demo's corpus at several thresholds; it comes with a repair, which is undone."""
-    made = full_demo(out=folder).repair
-    assert made is not None
-    rollback(folder, made.remedy)
+    rollback(folder, full_demo(out=folder).summary["remedy"]["remedy"])
     reference = ReferenceConfig(kb=(folder / "corpus" / "kb.jsonl",))
     repairs = [*(("robust", tau) for tau in DEMO_TAUS), ("paper", HIGH), (DESCRIPTIONS, HIGH)]
     for repair, tau in repairs:

@@ -27,7 +27,7 @@ from urllib.parse import quote
 import numpy as np
 
 from argus.corpora.opening import read_corpus
-from argus.demo.full import full_demo
+from argus.demo.job import full_demo
 
 BARS = {"p50_ms": 25, "p95_ms": 60, "per_second at 32": 150}
 ALONE, TOGETHER, AT_ONCE = 400, 3000, 32

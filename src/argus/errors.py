@@ -25,7 +25,7 @@ class ArgusError(Exception):
 class Location:
     """A place in the input: file, 1-based line (or row), field."""
 
-    file: Path
+    file: Path | str
     line: int | None = None
     field: str | None = None
 

@@ -233,8 +233,8 @@ class Trial:
         n, titles = len(self.documents), sum(bool(one.title) for one in self.documents)
         text = f"{corpus}: {'at least ' if n == limit else ''}{n:,} documents, {titles:,} with a "
         text += f"title; the first is {self.documents[0].id!r}"
-        if source.stored is not None and source.stored.vectors is not None:
-            median = source.stored.vectors.agreement.median
+        if source.stored is not None and source.stored.facts:
+            median = source.stored.facts["agreement"]
             text += f"; {self.encoder.model} made their vectors (cosine {median:.3f})"
         return GOOD, text, ""
 

@@ -206,7 +206,7 @@ def _find_columns(
 ) -> FieldNames | None:
     """Return the columns of a table: named, by a usual name, by their values, or asked for."""
     source = None if parts.corpus is None else open_corpus(parts.corpus)
-    if source is None or source.file is None or source.is_kb:
+    if source is None or source.file is None or source.kb:
         return columns
     from typer import prompt
 

@@ -7,8 +7,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 
 import pytest
 
-from argus.corpora.files import document_id
-from argus.corpora.opening import open_corpus, read_corpus
+from argus.corpora.opening import document_id, open_corpus, read_corpus
 from argus.errors import InputError
 from tests.support.files import PAGES, pdf, write_pages
 
@@ -19,7 +18,7 @@ def test_files_are_documents_with_headings_or_names_as_titles(tmp_path, caplog):
     (tmp_path / ".git" / "notes.md").write_text("# Hidden\n\nNot read.")
     (tmp_path / "photo.png").write_bytes(b"\x89PNG")
     (tmp_path / "later.txt").write_text(" \n")
-    with caplog.at_level(logging.INFO, logger="argus.corpora.files"):
+    with caplog.at_level(logging.INFO, logger="argus.corpora.opening"):
         documents = read_corpus(tmp_path)
     assert [(one.id, one.title) for one in documents] == [
         ("hours.md", "Opening hours"), ("sub/delivery.pdf", "delivery"),
@@ -47,7 +46,7 @@ def test_an_id_has_slashes_on_every_system(kind):
         ("a.pdf", b"no PDF", r"a\.pdf: cannot be read .* Export it as PDF again"),
         ("a.pdf", pdf(""), r"a\.pdf: no text in it; .* \(ocrmypdf a\.pdf a\.pdf\)"),
         ("a.md", b"\n", "no text in it"),
-        ("a.png", b"", r"holds no corpus file; expected files of \.txt, \.md"),
+        ("a.png", b"", r"holds no corpus file; expected .* a folder of \.txt, \.md"),
         ("docs.jsonl", b"", "holds no corpus file; .* Give the file itself"),
     ],
 )

@@ -42,7 +42,7 @@ def test_a_store_of_the_default_model_is_searched_by_its_texts(
 @pytest.mark.parametrize(
     ("kind", "why"),
     [("faiss", "its records hold no text (fields: none)"),
-     ("chroma", "vectors of 16 dimensions; "), ("sqlite-vec", "--encoder")],
+     ("chroma", "holds 16; "), ("sqlite-vec", "--encoder")],
 )  # fmt: skip
 def test_what_cannot_be_measured_is_told_and_no_failure(kind, why, argus, tmp_path):
     ran = argus("check", LOCAL[kind](tmp_path / "store").spec, "--out", "report")

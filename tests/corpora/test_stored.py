@@ -39,7 +39,7 @@ def listed(documents, vectors):
 def test_records_are_documents_with_their_own_vectors(spec, wiki2, vectors, encoder):
     source = opened(StoreCorpus(spec, opening(spec)), encoder)
     documents = source.documents(KEYED)
-    by_id = {d.id: (d, v) for d, v in zip(documents, source.stored.vectors.vectors, strict=True)}
+    by_id = {d.id: (d, v) for d, v in zip(documents, source.stored.vectors, strict=True)}
     assert set(by_id) == {d.id for d in wiki2}
     for document, vector in zip(wiki2, vectors, strict=True):
         read, stored = by_id[document.id]
@@ -73,12 +73,12 @@ def test_an_encoder_of_other_vectors_is_refused(wiki2, vectors, encoder):
     stale[0] = vectors[1]
     for wrong, words in [
         (vectors[::-1], "median"),
-        (vectors[:, :100], "100"),
+        (vectors[:, :100], "mine:docs holds 100"),
         (stale, repr(wiki2[0].id)),
     ]:
         with pytest.raises(InputError) as error:
             opened(listed(wiki2, wrong), encoder).documents(FieldNames())
-        assert words in error.value.got and error.value.where == "mine:docs"
+        assert words in error.value.got and "mine:docs" in str(error.value)
         if words == "median":
             assert all(o in error.value.fix for o in ("--encoder", "--template", "prompt"))
 
@@ -88,7 +88,7 @@ def test_broken_vectors_and_ids_that_repeat_are_named(wiki2, vectors, encoder):
     wrong[3], wrong[5] = np.nan, 0
     source = opened(listed(wiki2, wrong), encoder)
     source.documents(FieldNames())
-    assert source.stored.vectors.broken == {3: "a value that is no number", 5: "all zeros"}
+    assert source.stored.broken == {3: "a value that is no number", 5: "all zeros"}
     twice = listed([*wiki2, wiki2[0]], np.concatenate([vectors, vectors[:1]]))
     with pytest.raises(InputError, match="two of them have the id"):
         read_corpus(twice)

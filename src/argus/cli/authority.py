@@ -6,7 +6,6 @@ The jobs are in `argus.authority`: which documents supersede which, and what to 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
 def show_answer(answer: dict[str, Any], as_json: bool) -> None:
     """Print the documents in force that answer, each with the chain of supersessions to it."""
     if as_json:
-        output.print_json(answer)
-        return
+        return output.print_json(answer)
     if undated := answer["relation"]["undated"]:
         typer.echo(f"{undated:,} records have no time: taken to be in force", err=True)
     if n := len(answer["without_record"]):
@@ -33,47 +31,36 @@ def show_answer(answer: dict[str, Any], as_json: bool) -> None:
             "--named looks up ids, an --index compares meanings"
         )
     for hit in answer["results"]:
-        scope = answer["scopes"].get(hit["anchor"])
-        print_hit(hit, scope["phi"] if scope else 1.0)
-
-
-def print_hit(hit: Mapping[str, Any], phi: float) -> None:
-    """Print a document, and the chain to it from the superseded one that was found.
-
-    phi: the least of 1 and 1 / documents in the scope of the one found, for each in its chains
-    (CAR Def. 5).
-    """
-    when = f"  ({hit['type']}{', ' + hit['time'] if hit['time'] else ''})" if hit["type"] else ""
-    output.say(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{when}")
-    if hit["chain"]:
-        shared = f"; other chains share its scope, φ {phi:.2f}" if phi < 1 else ""
-        output.say(f"     in place of {hit['anchor']} (found at {hit['anchor_rank']}{shared}):")
-        for link in hit["chain"]:
-            since = link["time"] or link["published"]
-            day = f", {since}" if since else ""
-            sure = f", confidence {link['confidence']:g}" if link["confidence"] < 1 else ""
-            output.say(
-                f"       {link['superseded']} superseded by {link['superseder']} "
-                f"({link['rule']}{day}{sure})"
-            )
-    output.say(f"     {output.snippet(' '.join((hit['title'], hit['text'])))}")
+        time = f", {hit['time']}" if hit["time"] else ""
+        when = f"  ({hit['type']}{time})" if hit["type"] else ""
+        output.say(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{when}")
+        if hit["chain"]:
+            # phi: the least of 1 and 1 / documents in the scope of the one found, for each in its
+            # chains (CAR Def. 5)
+            phi = answer["scopes"].get(hit["anchor"], {"phi": 1.0})["phi"]
+            shared = f"; other chains share its scope, φ {phi:.2f}" if phi < 1 else ""
+            output.say(f"     in place of {hit['anchor']} (found at {hit['anchor_rank']}{shared}):")
+            for link in hit["chain"]:
+                since = link["time"] or link["published"]
+                day = f", {since}" if since else ""
+                sure = f", confidence {link['confidence']:g}" if link["confidence"] < 1 else ""
+                output.say(
+                    f"       {link['superseded']} superseded by {link['superseder']} "
+                    f"({link['rule']}{day}{sure})"
+                )
+        output.say(f"     {output.snippet(' '.join((hit['title'], hit['text'])))}")
 
 
 def show_stale(summary: dict[str, Any], as_json: bool) -> None:
     """Print each change, and what controls the answers that went stale."""
     if as_json:
-        output.print_json(summary)
-        return
+        return output.print_json(summary)
     for change in summary["changes"]:
-        effects = [
-            f"{what}: {', '.join(ids)}"
-            for what, ids in (
-                ("superseded", change["superseded"]),
-                ("in force again", change["reactivated"]),
-                ("stale answers", change["stale"]),
-            )
-            if ids
-        ]
+        kinds = {
+            "superseded": change["superseded"], "in force again": change["reactivated"],
+            "stale answers": change["stale"],
+        }  # fmt: skip
+        effects = [f"{what}: {', '.join(ids)}" for what, ids in kinds.items() if ids]
         output.say(f"{change['op']} {change['record']}: {'; '.join(effects) or 'nothing changes'}")
     for answer in summary["stale"]:
         output.say(f"  {answer['query_id']}: now {', '.join(answer['controlling']) or 'nothing'}")

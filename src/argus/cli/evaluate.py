@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 from argus.cli import output
-from argus.cli.places import check_inputs
 from argus.cli.signatures import with_blocks
 from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import FieldNames, QrelsName
@@ -23,14 +22,14 @@ def evaluate(
     queries: Path,
     qrels: Annotated[Path, QrelsName()],
     out: o.Out = o.OUT,
-    index: list[str] | None = None,
+    index: Annotated[list[str] | None, INDEX] = None,
     retriever: Annotated[
         list[str] | None,
         Doc(f"{NAMES}; counts after --index, before --run."),
         Option(panel=RETRIEVER),
     ] = None,
     run: list[Path] | None = None,
-    corpus: Annotated[NamedCorpus | None, CorpusName()] = None,
+    corpus: Annotated[NamedCorpus | None, CorpusName(), CORPUS] = None,
     encoder: str | None = None,
     hybrid: list[str] | None = None,
     config: EvaluateConfig,
@@ -62,7 +61,6 @@ def evaluate(
     """
     from argus.evaluation.job import evaluate as run_judged
 
-    check_inputs({"index": INDEX, "corpus": CORPUS}, {"index": index, "corpus": corpus})
     result = run_judged(
         queries, qrels, out=out, fresh=fresh, excluded=excluded, diagnosis=diagnosis, config=config,
         indexes=index or (), retrievers=retriever or (), runs=run or (), encoder=encoder,

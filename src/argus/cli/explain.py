@@ -77,7 +77,6 @@ def explain(
     weight = None if measure.weight == ExplainConfig.weight else measure.weight
     own: dict[str, object] = {"index": index, "hybrid": measure.hybrid, "lambda": weight}
     model = None if encoder is None else EncoderConfig(model=encoder, device=device)
-    by_encoder = model is not None and of_run.corpus is not None
     answer: Any
     if failed:
         return show_failed(
@@ -106,19 +105,13 @@ def explain(
             encoder=encoder, device=device,
         )  # fmt: skip
         return show_answer(answer, json)
-    if by_encoder and model is not None and not (run or index or retriever):
+    if model and of_run.corpus and not (run or index or retriever):
         from argus.explanation.run import explain_corpus
 
         refuse_beside("--corpus alone", "what it needs is an index", **own)
         answer = explain_corpus(query, doc_id, model, of_run, store=store)
         return show_explanation(answer, json)
-    if store is not None:
-        raise InputError(
-            "--cache without --corpus and --encoder alone",
-            expected="a search through a corpus: an index has its vectors, a run needs none",
-            fix="Leave --cache out.",
-            where="--cache",
-        )
+    refuse_beside("an index or a run", "an index has its vectors, a run needs none", cache=store)
     if run is not None:
         from argus.explanation.run import explain_run
 

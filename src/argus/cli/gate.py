@@ -48,8 +48,7 @@ def gate(
     if history:
         from argus.evaluation.history import history as list_runs
 
-        output.show(list_runs(folders), as_json=json)
-        return
+        return output.show(list_runs(folders), as_json=json)
     from argus.data.writing import write_whole
     from argus.evaluation.gate import gate as run
 

@@ -27,7 +27,7 @@ SNIPPET = 160
 INTERRUPTED = 130  # after Ctrl-C, as shells have it: 128 and the signal's number
 GONE = 141  # the reader of the output has gone: 128 and SIGPIPE
 # Loggers whose INFO a person at the command line is to read.
-SPEAKERS = ("argus.retrievers", "argus.traffic.job", "argus.corpora.files")
+SPEAKERS = ("argus.retrievers", "argus.traffic.job", "argus.corpora.opening")
 
 
 class _Standing(logging.Handler):
@@ -63,17 +63,12 @@ def escape_the_unprintable() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def holds_all_characters() -> bool:
-    """Return whether the standard output needs no escapes: its encoding is one of Unicode."""
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    return encoding.lower().replace("_", "-").startswith("utf")
-
-
 def show(result: Any, *, as_json: bool, then: str = "") -> None:
     """Print a job's summary as JSON, or in words with its report's path, `then` and the verdict."""
     if as_json:
-        print_json(result.summary)
-        return
+        if evaluation := getattr(result, "evaluation", None):  # of a remedy, by judged questions
+            return print_json({**result.summary, "evaluation": evaluation})
+        return print_json(result.summary)
     print_lines(result.headline())
     if isinstance(result.summary, dict) and "stored_vectors" in result.summary:
         from argus.corpora.stored import remarks
@@ -109,8 +104,9 @@ def say(line: str, *, to_stderr: bool = False) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print one JSON document for machines."""
-    text = json.dumps(value, indent=2, ensure_ascii=not holds_all_characters())
+    """Print one JSON document for machines. It has escapes where the output is not in Unicode."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    text = json.dumps(value, indent=2, ensure_ascii=not encoding.lower().startswith("utf"))
     typer.echo(without_known(text, LEAST_IN_FILES))
 
 

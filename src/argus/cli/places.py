@@ -29,11 +29,6 @@ def inputs_of(hints: Mapping[str, Any]) -> dict[str, Reads | CorpusName]:
     return notes_of(hints, CorpusName) | notes_of(hints, Reads)
 
 
-def names_corpus(note: Reads | CorpusName) -> bool:
-    """Tell whether an input may be a store. The command then has options for opening it, too."""
-    return note != INDEX
-
-
 def _changed(
     values: Mapping[str, Any], names: Collection[str], change: Callable[[Any], Any]
 ) -> dict[str, Any]:
@@ -59,7 +54,7 @@ def with_stores(
     values: of the command's parameters, configs among them. alone: whether nothing else of the
     command may be a store. If so, options of a store raise InputError where there is none.
     """
-    corpora = [name for name, note in inputs.items() if names_corpus(note)]
+    corpora = [name for name, note in inputs.items() if note != INDEX]
     stores = []
 
     def opened(corpus: str | Path | None) -> NamedCorpus | None:

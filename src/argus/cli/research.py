@@ -123,11 +123,9 @@ def _searching(result: Any, given: Mapping[str, Any]) -> str:
 def show_hits(answer: Any, as_json: bool) -> None:
     """Print the result of a search, or the passages for one question with their n-grams."""
     if not isinstance(answer, dict):
-        output.show(answer, as_json=as_json)
-        return
+        return output.show(answer, as_json=as_json)
     if as_json:
-        output.print_json(answer)
-        return
+        return output.print_json(answer)
     if not answer["results"]:
         output.say("nothing found")
     for hit in answer["results"]:
@@ -138,8 +136,7 @@ def show_hits(answer: Any, as_json: bool) -> None:
             output.say(
                 f"     {key['weight']:>8.2f}  {key['view']:<8} {key['text'].strip()} ({times})"
             )
-        if len(hit["keys"]) > SHOWN_KEYS:
-            rest = hit["keys"][SHOWN_KEYS:]
+        if rest := hit["keys"][SHOWN_KEYS:]:
             weight = sum(key["weight"] for key in rest)
             output.say(f"     {weight:>8.2f}  {len(rest):,} more")
         output.say(f"     {output.snippet(hit['text'])}")

@@ -51,8 +51,7 @@ def serve(
     if mcp:
         from argus.service.mcp import run_mcp
 
-        run_mcp(place, serving)
-        return
+        return run_mcp(place, serving)
     from argus.cli.startable import ArgusCommands
     from argus.service.app import run_service
 

@@ -31,7 +31,6 @@ from argus.cli.places import (
     check_inputs,
     check_outputs,
     inputs_of,
-    names_corpus,
     stopped,
     with_columns,
     with_stores,
@@ -40,6 +39,7 @@ from argus.data.fields import QrelsFields, QrelsName
 from argus.errors import InputError
 from argus.jobs import options as o
 from argus.settings import (
+    INDEX,
     Options,
     Setting,
     Without,
@@ -166,17 +166,14 @@ class Block:
 
     def make(self, options: dict[str, Any]) -> Any:
         """Return the config of the options given. None where it may be, and no option is given."""
-        if self.optional and not self._is_given(options):
+        given = (_value(setting, options[setting.key]) for setting, _ in self.all_settings())
+        if self.optional and all(value is UNSET or value is None for value in given):
             return None
         values = {s.name: _value(s, options[s.key]) for s in self.settings}
         values |= {name: block.make(options) for name, block in self.inner.items()}
         values = {name: value for name, value in values.items() if value is not UNSET}
         make: Any = getattr(self.config, "from_options", self.config)
         return make(**values)
-
-    def _is_given(self, options: dict[str, Any]) -> bool:
-        values = (_value(setting, options[setting.key]) for setting, _ in self.all_settings())
-        return any(value is not UNSET and value is not None for value in values)
 
 
 def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
@@ -185,14 +182,15 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
     Two configs of a command may share a setting, such as `device`. It is one option then, and has
     to be declared alike in both. A config that may be None is None where no option of it is given.
     """
-    options = _options_of(command)
+    options = _Options(command)
     blocks, own, hints = options.blocks, options.own, options.hints
     declared = dict(hints)
     for block in blocks.values():
         declared |= get_type_hints(block.config, include_extras=True)
     inputs, written = inputs_of(declared), notes_of(declared, Writes)
     outputs = {own[name].key if name in own else name: at for name, at in written.items()}
-    stores = Block(StoreConfig) if any(map(names_corpus, inputs.values())) else None
+    # a corpus may be a store: then there are options for opening it, too
+    stores = Block(StoreConfig) if any(note != INDEX for note in inputs.values()) else None
     shared = stores is not None and not options.add(stores, command.__name__)
     judged = notes_of(declared, QrelsName)
     columns = Block(QrelsFields)
@@ -228,16 +226,34 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
     return run
 
 
-@dataclass(frozen=True, slots=True)
 class _Options:
-    """The declarations of a command's signature."""
+    """The declarations of a command's signature. TypeError where two settings of one name differ.
 
-    hints: dict[str, Any]
-    blocks: dict[str, Block]
-    own: dict[str, Setting]  # of the command alone, by parameter
-    parameters: dict[str, inspect.Parameter]
-    # The settings of blocks by key, and whether one is unset unless given.
-    shared: dict[str, tuple[Setting, bool]]
+    own: settings of the command alone, by parameter. shared: those of blocks by key, and whether
+    one is unset unless given.
+    """
+
+    def __init__(self, command: Callable[..., Any]) -> None:
+        self.hints = get_type_hints(command, include_extras=True)
+        self.blocks = {n: block for n, hint in self.hints.items() if (block := _block(hint))}
+        self.own: dict[str, Setting] = {}
+        self.shared: dict[str, tuple[Setting, bool]] = {}
+        self.parameters: dict[str, inspect.Parameter] = {}
+        docs = docs_of(command)
+        for name, parameter in inspect.signature(command).parameters.items():
+            if name in self.blocks:
+                self.add(self.blocks[name], command.__name__)
+                continue
+            default = MISSING if parameter.default is parameter.empty else parameter.default
+            own = setting_of(name, self.hints[name], default, docs.get(name))
+            if own is not None:
+                self.own[name] = own
+                self.parameters[own.key] = _parameter(own, unset=False)
+            else:  # typer is told by hand
+                self.parameters[name] = parameter.replace(
+                    annotation=self.hints[name], kind=parameter.KEYWORD_ONLY
+                )
+        self.parameters[FILE.name] = FILE
 
     @property
     def settings(self) -> dict[str, Setting]:
@@ -276,28 +292,6 @@ class _Options:
                 raise TypeError(f"{command}: two options are called {setting.where}")
             self.parameters[setting.key] = _parameter(setting, unset=unset)
         return len(self.shared) == there + len(settings)
-
-
-def _options_of(command: Callable[..., Any]) -> _Options:
-    """Return the options of a command. TypeError where two settings of one name differ."""
-    hints = get_type_hints(command, include_extras=True)
-    blocks = {name: block for name, hint in hints.items() if (block := _block(hint))}
-    options, docs = _Options(hints, blocks, {}, {}, {}), docs_of(command)
-    for name, parameter in inspect.signature(command).parameters.items():
-        if name in blocks:
-            options.add(blocks[name], command.__name__)
-            continue
-        default = MISSING if parameter.default is parameter.empty else parameter.default
-        own = setting_of(name, hints[name], default, docs.get(name))
-        if own is not None:
-            options.own[name] = own
-            options.parameters[own.key] = _parameter(own, unset=False)
-        else:  # typer is told by hand
-            options.parameters[name] = parameter.replace(
-                annotation=hints[name], kind=parameter.KEYWORD_ONLY
-            )
-    options.parameters[FILE.name] = FILE
-    return options
 
 
 def _block(hint: Any) -> Block | None:

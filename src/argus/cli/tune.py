@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from argus.cli import output
 from argus.cli.groups import Entry, Group
 from argus.cli.signatures import with_blocks
-from argus.commands import command
 from argus.devices import Device
 from argus.encoders.config import EncoderConfig
 from argus.errors import InputError
@@ -27,9 +26,6 @@ from argus.remedies.config import SentenceSettings
 from argus.settings import INDEX, OUTPUT, Doc, Options, Without, Writes, check_settings
 from argus.stores.spec import StoreConfig, refuse_unread
 from argus.visible import aligned
-
-if TYPE_CHECKING:
-    from argus.remedies.remedy_result import RemedyResult
 
 
 def collection_of(options: Mapping[str, object]) -> str | None:
@@ -87,36 +83,6 @@ class RepairedPlace(RemedyPlace):
     into: Annotated[Into, Writes(collection_of)] = None
 
 
-def show_rollback(note: dict[str, Any]) -> None:
-    """Print the records taken out of a store."""
-    typer.echo(
-        f"removed {note['records_removed']:,} records of {note['remedy']} from {note['collection']}"
-    )
-    if note["collection_removed"]:
-        typer.echo("the collection was Argus's own and is empty: it is gone as well")
-
-
-def show_listed(listed: list[dict[str, Any]]) -> None:
-    """Print the remedies of an index or a store."""
-    if not listed:
-        return typer.echo("no remedy in it")
-    shown = [("id", "kind", "when (UTC)", "views", "documents")]
-    for r in listed:
-        counts = (f"{r['views']:,}", f"{r['documents']:,}")
-        shown.append((r["id"], r["kind"] or "?", r["at"] or "?", *counts))
-    output.print_lines(aligned(shown))
-
-
-def show_remedy(result: RemedyResult, as_json: bool) -> None:
-    """Print a receipt, with the evaluation where there is one, and how it is undone."""
-    if not result.summary.get("prescribed", True):  # of a correction: nothing to undo
-        return output.show(result, as_json=as_json)
-    if as_json and result.evaluation:
-        return output.print_json({**result.summary, "evaluation": result.evaluation})
-    undo = command("tune", "undo", result.remedy, "--index", result.summary["index"])
-    output.show(result, as_json=as_json, then=f"To undo it: {undo}")
-
-
 @with_blocks
 def undo(
     remedy: Annotated[str, typer.Argument(help="Id of the remedy, as its receipt names it.")],
@@ -128,7 +94,13 @@ def undo(
         from argus.remedies.store_writing import rollback_in_store
 
         gone = rollback_in_store(place.store, remedy, into=place.into, opening=place.opening)
-        return output.print_json(gone) if json else show_rollback(gone)
+        if json:
+            return output.print_json(gone)
+        removed = f"{gone['records_removed']:,} records of {gone['remedy']}"
+        typer.echo(f"removed {removed} from {gone['collection']}")
+        if gone["collection_removed"]:
+            typer.echo("the collection was Argus's own and is empty: it is gone as well")
+        return None
     from argus.remedies.undo import rollback as run
 
     note = run(place.folder, remedy)
@@ -156,11 +128,13 @@ def list_(place: RemedyPlace, json: o.AsJson = False) -> None:
         listed = list_remedies(place.folder)
     if json:
         return output.print_json(listed)
-    show_listed(listed)
-
-
-# Settings of an encoder that are not asked for beside a store: named otherwise, or seldom.
-NOT_OF_STORES = ("model", "device", "batch_size", "concurrency")
+    if not listed:
+        return typer.echo("no remedy in it")
+    shown = [("id", "kind", "when (UTC)", "views", "documents")]
+    for r in listed:
+        counts = (f"{r['views']:,}", f"{r['documents']:,}")
+        shown.append((r["id"], r["kind"] or "?", r["at"] or "?", *counts))
+    output.print_lines(aligned(shown))
 
 
 Target = Annotated[
@@ -218,7 +192,7 @@ def arm(
         place.folder, APPLICABLE[arm], encoder=encoder, device=device, chunks=chunks,
         queries=queries, qrels=qrels, out=out,
     )  # fmt: skip
-    show_remedy(result, json)
+    output.show(result, as_json=json)
     if arm in FUSION_ARMS and not json:
         output.print_lines(code_of(arm, target, place.store, place.opening.vector_field))
 
@@ -235,10 +209,10 @@ def blend(
     encoder: o.EncoderName = None,
     device: Device = None,
     *,
-    embedding: Annotated[
+    embedding: Annotated[  # without settings that are named otherwise, or seldom
         EncoderConfig | None,
         Options(EncoderConfig, optional=True),
-        Without(*NOT_OF_STORES),
+        Without("model", "device", "batch_size", "concurrency"),
     ] = None,
     json: o.AsJson = False,
 ) -> None:
@@ -276,7 +250,7 @@ def blend(
         place.folder, blend, sentences=sentences, encoder=encoder, device=device, chunks=chunks,
         queries=queries, qrels=qrels, out=out,
     )  # fmt: skip
-    show_remedy(result, json)
+    output.show(result, as_json=json)
     if not json:
         from argus.remedies.store_writing import blended_retriever, describe_serving
 
@@ -301,17 +275,16 @@ apply = Group(
             "expand", "argus.remedies.expansion:expand_index",
             "Join documents at risk with what a knowledge base says.",
             example="argus tune apply expand --index index/ --kb kb.jsonl --tau 1",
-            show=show_remedy,
         ),
         Entry(
             "synthesize", "argus.remedies.synthesis:synthesize_index",
             "Insert short descriptions of entities.",
             example="argus tune apply synthesize --index index/ --kb kb.jsonl --tau 1",
-            show=show_remedy, estimate="argus.remedies.synthesis:estimate_synthesis",
+            estimate="argus.remedies.synthesis:estimate_synthesis",
         ),
         Entry(
             "adapt", "argus.scenarios.adapt:adapt_index", "Learn a correction of all queries.",
-            example="argus tune apply adapt --index index/ --profiles profiles/", show=show_remedy,
+            example="argus tune apply adapt --index index/ --profiles profiles/",
         ),
         Entry(
             "write", "argus.remedies.store_writing:write_index",
@@ -322,7 +295,6 @@ apply = Group(
             "scenarios", "argus.scenarios.remedy:add_scenarios",
             "Index what documents are needed for (SPIKE).",
             example="argus tune apply scenarios --index index/ --profiles profiles/",
-            show=show_remedy,
         ),
     ),
 )  # fmt: skip

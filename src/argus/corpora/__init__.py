@@ -6,14 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from argus.data.types import Document
 from argus.errors import InputError, unnamed
+from argus.stores.protocol import Store
 from argus.stores.spec import StoreConfig, is_store, parse_store
-
-if TYPE_CHECKING:
-    from argus.stores.protocol import Store
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,8 +28,7 @@ class StoreCorpus:
         """Return its name, without user and password."""
         return str(parse_store(self.store)) if isinstance(self.store, str) else self.store.name
 
-    def __repr__(self) -> str:
-        return f"StoreCorpus({self})"
+    __repr__ = __str__
 
 
 NamedCorpus = Path | str | StoreCorpus

@@ -16,27 +16,29 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from itertools import repeat
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from argus.corpora import StoreCorpus, parse_template
+from argus.corpora import StoreCorpus
 from argus.data.documents import TEXT_FIELDS, TITLE_FIELDS, whole_documents
 from argus.data.fields import FieldNames, prose_fields
 from argus.data.provenance import content_hash
-from argus.data.rows import field_names
+from argus.data.rows import Row, field_names, id_value, text_value
 from argus.data.types import Document, FloatArray
 from argus.errors import InputError
 from argus.progress import progress
-from argus.stores.protocol import Metric, Payload, Store, StoreFacts, is_of_remedy, whole_rows
-from argus.stores.spec import open_store, parse_store
+from argus.stores.protocol import Metric, Payload, Records, Store, is_of_remedy, whole_rows
+from argus.stores.spec import check_dimension, open_store, parse_store
 
-Doubles = npt.NDArray[np.float64]
+if TYPE_CHECKING:
+    from argus.encoders import Encoder
+
 OWN_RULE = "{title} {text}, a title once"  # `Document.content` without a template
 USUAL: tuple[str | None, ...] = (
     None, "{text}", "{title} {text}", "{title}\n{text}", "{title}\n\n{text}", "{title}: {text}",
@@ -45,52 +47,28 @@ USUAL: tuple[str | None, ...] = (
 """Templates to try where none is named. None is the rule of `Document.content`."""
 COMPARED = 32  # texts, spread over the corpus, that are embedded
 AGREEMENT = 0.99  # least cosine to the encoder's vectors at which both are of one space
-SAME = 0.999  # median cosine of the same texts, however rounded; another template has less
-
-
-class Embeds(Protocol):
-    """An encoder to compare vectors with (see `argus.encoders.protocol.Encoder`)."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Everything that determines a vector, as one line of text."""
-
-    @property
-    def dim(self) -> int:
-        """Length of a vector."""
-
-    def encode_documents(self, texts: Sequence[str]) -> FloatArray:
-        """Return (n, dim) float32."""
+BATCH = 1_000  # records that are read at once
+UNIT = 1e-3  # by how much the length of a unit vector may differ from 1
+NODE = "_node_content"  # where LlamaIndex keeps a node: JSON, with the text in it
+TEXTS = (*TEXT_FIELDS, "page_content", "document", "chunk", "chunk_text")  # LangChain, Chroma
+OBJECTS = ("metadata", "cmetadata", "metadata_")
+"""Fields that hold the rest as an object. Its fields count as if they stood beside."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """The template that fits best, and the cosines by it: (n,), one per row compared."""
+    """How a template fits: the cosines by it, (n,), one per row compared, to four digits."""
 
     template: str | None
     rows: list[int]
-    cosines: Doubles
-
-    @property
-    def median(self) -> float:
-        """The median cosine, to four digits."""
-        return round(float(np.median(self.cosines)), 4)
-
-    @property
-    def least(self) -> float:
-        """The least cosine, to four digits."""
-        return round(float(self.cosines.min()), 4)
+    cosines: npt.NDArray[np.float64]
+    median: float
+    least: float
 
     @property
     def holds(self) -> bool:
         """Whether the encoder made the vectors, of texts joined by this template."""
         return self.least >= AGREEMENT
-
-    def __str__(self) -> str:
-        return (
-            f"cosine: median {self.median:.4f}, least {self.least:.4f} over "
-            f"{len(self.cosines)} texts joined as {describe_template(self.template)!r}"
-        )
 
 
 def describe_template(template: str | None) -> str:
@@ -102,7 +80,7 @@ def find_template(
     documents: Sequence[Document],
     vectors: FloatArray,
     usable: Sequence[int],
-    encoder: Embeds,
+    encoder: Encoder,
     *,
     template: str | None = None,
 ) -> Agreement:
@@ -114,58 +92,33 @@ def find_template(
     """
     places = np.unique(np.linspace(0, len(usable) - 1, COMPARED).astype(np.int64))
     rows = [usable[place] for place in places]  # spread over the corpus
-    texts = {
-        one: [replace(documents[row], template=one).content for row in rows]
-        for one in (USUAL if template is None else (template,))
-    }
-    distinct = list(dict.fromkeys(text for own in texts.values() for text in own if text.strip()))
-    fresh = np.zeros((len(distinct) + 1, vectors.shape[1]))  # the last row is for no text
-    fresh[:-1] = encoder.encode_documents(distinct)
-    place_of = {text: i for i, text in enumerate(distinct)}
+    templates = USUAL if template is None else (template,)
+    texts = [replace(documents[row], template=one).content for one in templates for row in rows]
+    distinct = [*dict.fromkeys(filter(str.strip, texts))]
+    vector_of = dict(zip(distinct, encoder.encode_documents(distinct), strict=True))
+    no_text = np.zeros(vectors.shape[1])
+    ours = np.array([vector_of.get(text, no_text) for text in texts], np.float64)
+    ours = ours.reshape(len(templates), len(rows), -1)
     theirs = vectors[rows].astype(np.float64)
-    tried: dict[str | None, Doubles] = {}
-    for one, own in texts.items():
-        ours = fresh[[place_of.get(text, -1) for text in own]]
-        norms = np.linalg.norm(ours, axis=1) * np.linalg.norm(theirs, axis=1)
-        tried[one] = np.einsum("ij,ij->i", ours, theirs) / np.where(norms > 0, norms, 1)
+    norms = np.linalg.norm(ours, axis=2) * np.linalg.norm(theirs, axis=1)
+    cosines = np.einsum("tij,ij->ti", ours, theirs) / np.where(norms > 0, norms, 1)
+    medians, least = np.median(cosines, axis=1).round(4).tolist(), cosines.min(axis=1).round(4)
+    tried = [*map(Agreement, templates, repeat(rows), cosines, medians, least.tolist())]
     # The best of those that agree, else the one that most texts are like. Of equals the first.
-    agreeing = {one: float(c.min()) for one, c in tried.items() if c.min() >= AGREEMENT}
-    ranked = agreeing or {one: float(np.median(c)) for one, c in tried.items()}
-    chosen = max(ranked, key=lambda one: round(ranked[one], 4))
-    return Agreement(chosen, rows, tried[chosen])
-
-
-BATCH = 1_000  # records that are read at once
-UNIT = 1e-3  # by how much the length of a unit vector may differ from 1
-NODE = "_node_content"  # where LlamaIndex keeps a node: JSON, with the text in it
-TEXTS = (*TEXT_FIELDS, "page_content", "document", "chunk", "chunk_text")  # LangChain, Chroma
-OBJECTS = ("metadata", "cmetadata", "metadata_")
-"""Fields that hold the rest as an object. Its fields count as if they stood beside."""
-
-
-@dataclass(frozen=True)
-class StoredVectors:
-    """The documents of a store with their vectors.
-
-    documents: joined as they were embedded, so that a vector is one of `content`. vectors:
-    (n_documents, dim), unit rows, or of their own lengths where the encoder's have some. broken:
-    row to why its text has no vector. ranking: metric to compare them by, cosine or dot product.
-    """
-
-    documents: list[Document]
-    vectors: FloatArray
-    broken: dict[int, str]
-    agreement: Agreement
-    ranking: Metric
+    agreeing = [one for one in tried if one.holds]
+    return max(agreeing or tried, key=lambda one: one.least if agreeing else one.median)
 
 
 @dataclass
 class StoredCorpus:
     """The records of a store as documents. It stands for them in a manifest.
 
-    asking: opens the encoder to compare the vectors with. None where texts are enough. vectors,
-    facts: empty before the documents are read, and where texts are enough. The facts are the
-    vectors' part of a summary:
+    asking: opens the encoder to compare the vectors with. None where texts are enough. All others
+    are empty before the documents are read, and where texts are enough. read: the documents, joined
+    by `template`, as they were embedded, so that a vector is one of `content`. vectors:
+    (n_documents, dim), unit rows, or of their own lengths where the encoder's have some. broken:
+    row to why its text has no vector. ranking: metric to compare them by, cosine or dot product.
+    facts: the vectors' part of a summary:
 
     store: name or address of the store.
     vector_field: field of the vectors.
@@ -184,8 +137,12 @@ class StoredCorpus:
 
     corpus: StoreCorpus
     limit: int | None = None
-    asking: Callable[[], Embeds] | None = None
-    vectors: StoredVectors | None = None
+    asking: Callable[[], Encoder] | None = None
+    read: list[Document] = field(default_factory=list)
+    template: str | None = None
+    vectors: FloatArray = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    broken: dict[int, str] = field(default_factory=dict)
+    ranking: Metric = Metric.COSINE
     facts: dict[str, Any] = field(default_factory=dict)
     _entry: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -201,6 +158,10 @@ class StoredCorpus:
         place = Path(parse_store(self.corpus.store).place)
         return place if place.exists() else None
 
+    def describe(self) -> dict[str, Any]:
+        """Return name, records and hash for a manifest, once the documents are read."""
+        return self._entry
+
     def documents(self, fields: FieldNames) -> list[Document]:
         """Read the documents, in the store's order, joined as they were embedded.
 
@@ -208,38 +169,87 @@ class StoredCorpus:
         that repeat, a store that changes meanwhile, and vectors that the encoder of `asking` did
         not make, in whatever way title and text are joined.
         """
-        template = parse_template(fields.template)
+        documents: list[Document] = []
+        hashes: list[bytes] = []
+        self.broken, of_remedies = {}, 0
         with open_store(self.corpus.store, self.corpus.opening) as store:
-            reading = _read_store(store, fields, self.limit, self.asking is not None)
-        documents = reading.documents
-        self._entry = {"file": str(self), "records": len(documents), "sha256": reading.sha256}
+            about = store.describe()
+            expected = min(about.records, self.limit or about.records)
+            # of whole vectors, zeros for the others
+            vectors = np.zeros((expected if self.asking else 0, about.dim), np.float32)
+            for records, rows, read in read_records(store, fields, expected, self.limit):
+                of_remedies += sum(map(is_of_remedy, records.payloads))
+                at = {row: place for place, row in enumerate(rows, len(documents))}
+                documents += read
+                hashes += [
+                    content_hash(one.id, one.title, one.text, records.vectors[row].tobytes())
+                    for row, one in zip(rows, read, strict=True)
+                ]
+                if self.asking is not None:
+                    if (more := len(documents) - len(vectors)) > 0:  # than it said before
+                        vectors = np.pad(vectors, ((0, more), (0, 0)))
+                    whole, odd = whole_rows(records, rows)
+                    self.broken |= {at[row]: why for row, why in odd.items()}
+                    vectors[[at[row] for row in whole]] = records.vectors[whole]
+        whole_documents(tuple(documents))
+        sha256 = hashlib.sha256(b"".join(sorted(hashes))).hexdigest()
+        n = len(documents)
+        self._entry = {"file": str(self), "records": n, "sha256": sha256}
         if self.asking is None:
-            return documents if template is None else _joined(documents, template)
-        self.vectors = _compare(reading, self.asking(), template)
-        agreement, store_facts = self.vectors.agreement, reading.facts
-        norms = [round(float(norm), 4) for norm in reading.norms[reading.norms > 0]]
+            return documents
+        encoder, vectors = self.asking(), vectors[:n]
+        check_dimension(encoder.dim, about, store.name)
+        pages = (vectors[start : start + BATCH] for start in range(0, n, BATCH))
+        lengths = np.concatenate([np.linalg.norm(page, axis=1) for page in pages])
+        vectors /= np.where(lengths > 0, lengths, 1)[:, None]
+        self.read, self.vectors = documents, vectors
+        agreement = self._agree(encoder, fields.template, store.name)
+        self.template = agreement.template
+        self.read = [replace(one, template=self.template) for one in documents]
+        sample = encoder.encode_documents([self.read[agreement.rows[0]].content])
+        if abs(float(np.linalg.norm(sample)) - 1) > UNIT:
+            self.ranking, self.vectors = Metric.DOT, vectors * lengths[:, None]
         self.facts = {
             "store": str(self),
-            "vector_field": store_facts.vector_field,
-            "metric": str(store_facts.metric),
-            "ranking": str(self.vectors.ranking),
-            "index": store_facts.index,
-            "records": reading.expected,
-            "read": len(documents),
-            "broken": dict(Counter(self.vectors.broken.values())),
-            "shortest": min(norms, default=None),
-            "longest": max(norms, default=None),
+            "vector_field": about.vector_field,
+            "metric": str(about.metric),
+            "ranking": str(self.ranking),
+            "index": about.index,
+            "records": min(about.records - of_remedies, expected),
+            "read": n,
+            "broken": dict(Counter(self.broken.values())),
+            "shortest": round(float(lengths[lengths > 0].min()), 4),
+            "longest": round(float(lengths.max()), 4),
             "template": describe_template(agreement.template),
             "agreement": agreement.median,
             "least": agreement.least,
             "compared": len(agreement.cosines),
-            "sha256": reading.sha256,
+            "sha256": sha256,
         }
-        return self.vectors.documents
+        return self.read
 
-    def describe(self) -> dict[str, Any]:
-        """Return name, records and hash for a manifest, once the documents are read."""
-        return self._entry
+    def _agree(self, encoder: Encoder, template: str | None, name: str) -> Agreement:
+        """Find how title and text were joined. Raise an error where `encoder` made no vector."""
+        usable = [i for i, d in enumerate(self.read) if i not in self.broken and d.content.strip()]
+        if not usable:
+            got = f"not one of {len(self.read):,} records has a text and a whole vector"
+            fix = "See what is in it: argus check STORE."
+            raise InputError(got, expected="records with both", fix=fix, where=name)
+        agreement = find_template(self.read, self.vectors, usable, encoder, template=template)
+        if not agreement.holds:
+            rows, odd = agreement.rows, np.flatnonzero(agreement.cosines < AGREEMENT)
+            ids = ", ".join(repr(self.read[rows[i]].id) for i in odd[:5])
+            raise InputError(
+                f"its vectors are not what {encoder.fingerprint} makes of its texts, as of {ids} "
+                f"(cosine: median {agreement.median:.4f}, least {agreement.least:.4f} over "
+                f"{len(rows)} texts joined as {describe_template(agreement.template)!r})",
+                expected=f"the encoder that made them: a least cosine of {AGREEMENT}",
+                fix="Name it with --encoder, with the prompt that documents had; or name how title "
+                r"and text were joined (--template '{title}\n{text}'), or their fields "
+                "(--title-field, --text-field).",
+                where=name,
+            )
+        return agreement
 
 
 def remarks(facts: Mapping[str, Any]) -> Iterator[str]:
@@ -251,80 +261,42 @@ def remarks(facts: Mapping[str, Any]) -> Iterator[str]:
     )
     for why, n in facts["broken"].items():
         yield f"failed: {n:,} records: {why}"
-    shortest, longest = facts["shortest"] or 1, facts["longest"] or 1
-    lengths_differ = max(abs(shortest - 1), abs(longest - 1)) > UNIT
-    if facts["metric"] not in (Metric.COSINE, facts["ranking"]) and lengths_differ:
+    low, high = facts["shortest"], facts["longest"]
+    if facts["metric"] not in (Metric.COSINE, facts["ranking"]) and max(1 - low, high - 1) > UNIT:
         yield (
-            f"note: the store ranks by {facts['metric']}, and its vectors are {shortest:g} to "
-            f"{longest:g} long: figures here are by {facts['ranking']}, and it may rank otherwise"
+            f"note: the store ranks by {facts['metric']}, and its vectors are {low:g} to "
+            f"{high:g} long: figures here are by {facts['ranking']}, and it may rank otherwise"
         )
 
 
-@dataclass(frozen=True)
-class _Reading:
-    """The records of a store. Arrays have a row per document."""
+def read_records(
+    store: Store, fields: FieldNames, total: int, limit: int | None = None, *, strict: bool = True
+) -> Iterator[tuple[Records, list[int], list[Document]]]:
+    """Read all records of a store, or the first `limit`, a page at a time. total: as expected.
 
-    name: str
-    facts: StoreFacts
-    expected: int  # as many records as it said that there are, or as were wanted
-    documents: list[Document]
-    vectors: FloatArray  # unit rows, zeros where none is whole; (0, dim) where none is wanted
-    norms: FloatArray  # lengths of the vectors as they are; 0 where there is no whole one
-    broken: dict[int, str]  # row to why it has no vector to be found by
-    sha256: str  # of ids, titles, texts and vectors, whatever order they are read in
-
-
-def _read_store(
-    store: Store, fields: FieldNames, limit: int | None, with_vectors: bool
-) -> _Reading:
-    """Read the first `limit` records, or all of them, a page at a time."""
-    facts, name = store.describe(), store.name
-    expected, of_remedies = min(facts.records, limit or facts.records), 0
-    vectors = np.zeros((expected if with_vectors else 0, facts.dim), np.float32)
-    documents: list[Document] = []
-    hashes: list[bytes] = []
-    lengths: list[FloatArray] = []
-    broken: dict[int, str] = {}
-    with progress(f"reading {name}", expected) as advance:
+    Yield each page, the rows of it that are documents and no remedy's, and those documents. Where
+    no field of texts is named or usual, the one of the first page that is clear is taken. Raises
+    InputError for no record, as `record_document` does, and, if `strict`, as `find_text` does.
+    """
+    n = 0
+    with progress(f"reading {store.name}", total) as advance:
         for records in store.iterate(BATCH):
             rows = [i for i, one in enumerate(records.payloads) if not is_of_remedy(one)]
-            of_remedies += len(records.ids) - len(rows)
-            first, rows = len(documents), rows[: limit and limit - len(documents)]
+            rows = rows[: limit and limit - n]
             payloads = [records.payloads[row] for row in rows]
-            fields = fields if documents else find_text(payloads, fields, name)
-            read = [
-                record_document(records.ids[row], payload, fields, name)
-                for row, payload in zip(rows, payloads, strict=True)
-            ]
-            documents += read
-            hashes += [
-                content_hash(one.id, one.title, one.text, records.vectors[row].tobytes())
-                for row, one in zip(rows, read, strict=True)
-            ]
-            whole, odd = whole_rows(records, rows)
-            at = {row: first + place for place, row in enumerate(rows)}
-            broken |= {at[row]: why for row, why in odd.items()}
-            norms = np.zeros(len(records.ids), np.float32)
-            norms[whole] = np.linalg.norm(records.vectors[whole], axis=1)
-            lengths.append(norms[rows])
-            if with_vectors:
-                if (more := len(documents) - len(vectors)) > 0:  # than it said before
-                    vectors = np.concatenate([vectors, np.zeros((more, facts.dim), np.float32)])
-                places = [at[row] for row in whole]
-                vectors[places] = records.vectors[whole] / norms[whole, None]
+            if not n:
+                with nullcontext() if strict else suppress(InputError):
+                    fields = find_text(payloads, fields, store.name)
+            ids = [records.ids[row] for row in rows]
+            made = map(record_document, ids, payloads, repeat(fields), repeat(store.name))
+            yield records, rows, list(made)
+            n += len(rows)
             advance(len(records.ids))
-            if limit is not None and len(documents) >= limit:
+            if limit is not None and n >= limit:
                 break
-    wrong = partial(InputError, where=name)
-    n = len(documents)
     if not n:
-        raise wrong("no record in it", expected="at least one", fix="Check the collection's name.")
-    whole_documents(tuple(documents))
-    expected = min(facts.records - of_remedies, expected)
-    sha256 = hashlib.sha256(b"".join(sorted(hashes))).hexdigest()
-    return _Reading(
-        name, facts, expected, documents, vectors[:n], np.concatenate(lengths), broken, sha256
-    )
+        got, fix = "no record in it", "Check the collection's name."
+        raise InputError(got, expected="at least one", fix=fix, where=store.name)
 
 
 def find_text(payloads: Sequence[Payload], fields: FieldNames, store: str) -> FieldNames:
@@ -362,24 +334,9 @@ def record_document(id_: str, payload: Payload, fields: FieldNames, store: str) 
         name or next((usual for usual in usuals if isinstance(values.get(usual), str)), None)
         for name, usuals in ((fields.title, TITLE_FIELDS), (fields.text, TEXTS))
     )
-    found: dict[str | None, Any] = {None: None}
-    for name in filter(None, (title_field, text_field, fields.id)):
-        inside: Any = payload
-        for step in name.split("."):
-            inside = inside.get(step) if isinstance(inside, Mapping) else None
-        found[name] = payload.get(name, values.get(name, inside))
-    title, text, own_id = (found[name or None] for name in (title_field, text_field, fields.id))
-    wrong = partial(InputError, fix="Name another field.", where=f"{store}, record {id_}")
-    for column, value in ((title_field, title), (text_field, text)):
-        if value is not None and not isinstance(value, str):
-            got = f"{value!r} in {column!r} is of type {type(value).__name__}"
-            raise wrong(got, expected="a text")
-    if fields.id is not None:
-        if fields.coerce_ids and type(own_id) is int:
-            own_id = str(own_id)
-        if not isinstance(own_id, str) or not own_id:
-            expected = "an id: a text, or a whole number with --coerce-ids"
-            raise wrong(f"{own_id!r} in {fields.id!r}", expected=expected)
+    row = Row({**values, **payload}, f"{store}, record {id_}", 0)
+    title, text = (name and text_value(row, name) for name in (title_field, text_field))
+    own_id = fields.id and id_value(row, fields.id, coerce=fields.coerce_ids)
     used = {NODE, *(name for name in (fields.id, text_field, title_field) if name)}
     paths = tuple(f"{name}." for name in OBJECTS)
     used |= {name.partition(".")[2] for name in used if name.startswith(paths)}
@@ -387,54 +344,6 @@ def record_document(id_: str, payload: Payload, fields: FieldNames, store: str) 
         with suppress(KeyError, TypeError, ValueError):  # a node of LlamaIndex
             node = json.loads(values[NODE])["text"]
             text = node if isinstance(node, str) else ""
-    return Document(
-        id=id_ if fields.id is None else str(own_id),
-        title=title or "",
-        text=text or "",
-        metadata={name: value for name, value in values.items() if name not in used},
-        id_field=fields.id,
-        text_field=text_field,
-    )
-
-
-def _compare(reading: _Reading, encoder: Embeds, template: str | None) -> StoredVectors:
-    """Find how title and text were joined. Raise InputError where `encoder` made no vector."""
-    documents, vectors = reading.documents, reading.vectors
-    usable = [
-        row
-        for row, one in enumerate(documents)
-        if row not in reading.broken and one.content.strip()
-    ]
-    wrong = partial(InputError, where=reading.name)
-    made = encoder.fingerprint
-    if not usable:
-        got = f"not one of {len(documents):,} records has a text and a whole vector"
-        raise wrong(got, expected="records with both", fix="See what is in it: argus check STORE.")
-    if encoder.dim != (dim := vectors.shape[1]):
-        raise wrong(
-            f"vectors of {dim} dimensions; {made} makes {encoder.dim}",
-            expected="the encoder that made the store's vectors",
-            fix="Name it with --encoder, or another field of vectors with --vector-field.",
-        )
-    agreement = find_template(documents, vectors, usable, encoder, template=template)
-    if not agreement.holds:
-        join = r"name how title and text were joined (--template '{title}\n{text}')"
-        odd = [agreement.rows[i] for i in np.flatnonzero(agreement.cosines < AGREEMENT)]
-        ids = ", ".join(repr(documents[row].id) for row in odd[:5])
-        raise wrong(
-            f"its vectors are not what {made} makes of its texts, as of {ids} ({agreement})",
-            expected=f"the encoder that made them: a least cosine of {AGREEMENT}",
-            fix=f"Name it with --encoder, with the prompt that documents had; or {join}, or their "
-            "fields (--title-field, --text-field).",
-        )
-    documents = _joined(documents, agreement.template)
-    sample = documents[agreement.rows[0]].content
-    length = float(np.linalg.norm(encoder.encode_documents([sample])[0]))
-    if abs(length - 1) <= UNIT:
-        return StoredVectors(documents, vectors, reading.broken, agreement, Metric.COSINE)
-    own = vectors * reading.norms[:, None]
-    return StoredVectors(documents, own, reading.broken, agreement, Metric.DOT)
-
-
-def _joined(documents: Sequence[Document], template: str | None) -> list[Document]:
-    return [replace(document, template=template) for document in documents]
+    rest = {name: value for name, value in values.items() if name not in used}
+    own = {"id_field": fields.id, "text_field": text_field}
+    return Document(own_id or id_, text or "", title or "", rest, **own)

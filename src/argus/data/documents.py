@@ -72,7 +72,6 @@ def documents_in(file: Path, fields: FieldNames, *, limit: int | None = None) ->
     field for a missing column, no document, duplicate or non-string ids, non-UTF-8 bytes and broken
     JSON.
     """
-    check_limit(limit)
     return _unique(file, _documents(islice(read_rows(file), limit), fields))
 
 

@@ -24,15 +24,18 @@ csv.field_size_limit(1 << 30)  # documents are longer than the csv module's defa
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One record of a file and its line. The values may be any that JSON or Parquet can hold."""
+    """One record of a file and its line. The values may be any that JSON or Parquet can hold.
+
+    Of a vector store, the record's name stands for the file, and the line is 0.
+    """
 
     values: Mapping[str, Any]
-    file: Path
+    file: Path | str
     line: int
 
     def at(self, field: str | None = None) -> Location:
         """Return the location of `field` in this row."""
-        return Location(self.file, self.line, field)
+        return Location(self.file, self.line or None, field)
 
 
 def suffix_of(path: Path) -> str:

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from typing_extensions import TypedDict
 
 from argus.corpora import Corpus, StoreCorpus, named
 from argus.data.documents import read_queries
@@ -65,22 +64,14 @@ WORDS = {
 }
 
 
-class ServedDrift(TypedDict):
-    """Drifted chunks of a kind that were asked for.
+@dataclass(frozen=True, repr=False)
+class DriftResult(TableResult):
+    """Result of `find_drift`. Everything in it is also in `folder`.
 
-    asked: how many.
-    back: of these, chunks that came back in the top k.
-    first: chunks that came first.
-    """
+    table: one row per chunk or source that has drifted, what is served first on top. Keys of the
+    summary:
 
-    asked: int
-    back: int
-    first: int
-
-
-class DriftSummary(TypedDict):
-    """Figures of what is indexed against its sources.
-
+    k: how far down a list counts as served.
     chunks: chunks that were read.
     sources: sources that were read.
     said: records that the store said to hold, None of another index.
@@ -92,40 +83,42 @@ class DriftSummary(TypedDict):
     hash_field: field of chunks with the hash of their source, if there is one.
     kinds: chunks and sources that have drifted, by kind.
     asked_by: what brought chunks back: a retriever's name, or vectors. Empty: none were asked for.
-    served: drifted chunks that were asked for, by kind.
+    served: drifted chunks that were asked for, by kind: how many (asked), and of these those that
+        came back in the top k (back), and first (first).
     questions: questions that were given, and of these, those that bring a drifted chunk back.
     examples: the first rows of the queue.
     """
 
-    k: int
-    chunks: int
-    sources: int
-    said: int | None
-    repeated: int
-    unread: int
-    recoded: int
-    left_out: dict[str, int]
-    path_field: str | None
-    hash_field: str | None
-    kinds: dict[str, int]
-    asked_by: str
-    served: dict[str, ServedDrift]
-    questions: dict[str, int]
-    examples: list[Finding]
-
-
-@dataclass(frozen=True, repr=False)
-class DriftResult(TableResult):
-    """Result of `find_drift`. Everything in it is also in `folder`.
-
-    table: one row per chunk or source that has drifted, what is served first on top.
-    """
-
-    summary: DriftSummary
-
     def headline(self) -> Iterator[str]:
-        """Yield the figures that matter."""
-        return headline(self.summary)
+        """Yield the lines that the command prints."""
+        summary = self.summary
+        n, kinds, served = summary["chunks"], summary["kinds"], summary["served"]
+        how = [f"the field {summary['path_field']!r}"] if summary["path_field"] else []
+        how += [f"hashes in {summary['hash_field']!r}"] if summary["hash_field"] else []
+        yield f"{n:,} chunks beside {summary['sources']:,} sources, by {', '.join([*how, 'words'])}"
+        for kind, count in kinds.items():
+            total = summary["sources"] if kind in (Drift.MISSING, Drift.TRUNCATED) else n
+            of = "" if kind == Drift.UNKNOWN else f" of {total:,}"
+            line = f"{count:,}{of} {WORDS[Drift(kind)]}"
+            if kind in served:
+                asked = served[kind]["asked"]
+                them = "them" if asked == count else f"the {asked:,} that were asked for"
+                line += f"; {served[kind]['first']:,} of {them} come back first"
+                line += f", {served[kind]['back']:,} in the top {summary['k']}"
+            yield line
+        if (questions := summary["questions"])["asked"]:
+            share = f"{questions['back']:,} of {questions['asked']:,}"
+            yield f"{share} questions bring a drifted chunk back"
+        if kinds.get(Drift.STALE, 0) > n / 2:
+            yield "WARNING: most chunks differ a little: were their sources read in another way?"
+        if summary["said"] is not None and (summary["repeated"] or summary["said"] != n):
+            yield f"WARNING: the store said {summary['said']:,}, and {n:,} were read: it changes"
+        doubts = {"cannot be read": summary["unread"], "not in UTF-8": summary["recoded"]}
+        doubts |= summary["left_out"]
+        if told := ", ".join(f"{count:,} {why}" for why, count in doubts.items() if count):
+            yield f"sources left out, or in doubt: {told}"
+        whole = "Every chunk is as its source is, and every source is indexed."
+        yield "drift.csv names what to delete, re-ingest and ingest." if kinds else whole
 
 
 @one_writer
@@ -192,13 +185,13 @@ def find_drift(
                 run = _search(index.documents, [*probes, *given], loaded, kept, config.k)
     questions = _rank(drifted, run, {query.id for query in given})
     findings.sort(key=lambda one: (one["rank"] is None, one["rank"] or 0))
-    served: dict[str, ServedDrift] = {}
+    served: dict[str, dict[str, int]] = {}
     for kind in ASKED if asked_by else ():
         ranks = [one["rank"] for one in drifted if one["kind"] == kind]
         back = sum(rank is not None for rank in ranks)
         served[kind] = {"asked": len(ranks), "back": back, "first": ranks.count(1)}
     kinds = Counter(one["kind"] for one in findings)
-    summary: DriftSummary = {
+    summary: dict[str, Any] = {
         "k": config.k, "chunks": len(index.documents), "sources": len(made.documents),
         "said": index.said, "repeated": index.repeated, "unread": len(made.unread),
         "recoded": made.recoded, "left_out": dict(made.left_out), "path_field": path_field,
@@ -269,38 +262,7 @@ def _rank(drifted: Sequence[Finding], run: Run, given: set[str]) -> dict[str, in
     return {"asked": len(given & run.keys()), "back": back}
 
 
-def headline(summary: DriftSummary) -> Iterator[str]:
-    """Yield the lines that the command prints."""
-    n, kinds, served = summary["chunks"], summary["kinds"], summary["served"]
-    how = [f"the field {summary['path_field']!r}"] if summary["path_field"] else []
-    how += [f"hashes in {summary['hash_field']!r}"] if summary["hash_field"] else []
-    yield f"{n:,} chunks beside {summary['sources']:,} sources, by {', '.join([*how, 'words'])}"
-    for kind, count in kinds.items():
-        total = summary["sources"] if kind in (Drift.MISSING, Drift.TRUNCATED) else n
-        of = "" if kind == Drift.UNKNOWN else f" of {total:,}"
-        line = f"{count:,}{of} {WORDS[Drift(kind)]}"
-        if kind in served:
-            asked = served[kind]["asked"]
-            them = "them" if asked == count else f"the {asked:,} that were asked for"
-            line += f"; {served[kind]['first']:,} of {them} come back first"
-            line += f", {served[kind]['back']:,} in the top {summary['k']}"
-        yield line
-    if (questions := summary["questions"])["asked"]:
-        share = f"{questions['back']:,} of {questions['asked']:,}"
-        yield f"{share} questions bring a drifted chunk back"
-    if kinds.get(Drift.STALE, 0) > n / 2:
-        yield "WARNING: most chunks differ a little: were their sources read in another way?"
-    if summary["said"] is not None and (summary["repeated"] or summary["said"] != n):
-        yield f"WARNING: the store said {summary['said']:,}, and {n:,} were read: it changes"
-    doubts = {"cannot be read": summary["unread"], "not in UTF-8": summary["recoded"]}
-    doubts |= summary["left_out"]
-    if told := ", ".join(f"{count:,} {why}" for why, count in doubts.items() if count):
-        yield f"sources left out, or in doubt: {told}"
-    whole = "Every chunk is as its source is, and every source is indexed."
-    yield "drift.csv names what to delete, re-ingest and ingest." if kinds else whole
-
-
-def section(folder: Path, summary: DriftSummary) -> Section:
+def section(folder: Path, summary: dict[str, Any]) -> Section:
     """Build the report's section, of drift.parquet."""
     rows: list[Finding] = read_table(folder / "drift.parquet").to_pylist()
     names = ("chunk", "source", "drift", "do", "why", "asked by")

@@ -22,9 +22,8 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from argus.corpora import Corpus, StoreCorpus, named
-from argus.corpora.files import READERS, FileFolder, document_id, visible_files
-from argus.corpora.opening import Origin, open_corpus
-from argus.corpora.stored import BATCH, find_text, record_document
+from argus.corpora.opening import READERS, FileFolder, Origin, open_corpus, visible_files
+from argus.corpora.stored import read_records
 from argus.data.documents import CORPUS_STEMS, documents_in, find_file
 from argus.data.fields import FieldNames, FieldPath, payload_values, seconds
 from argus.data.folders import kb_file
@@ -33,10 +32,8 @@ from argus.data.rows import field_names
 from argus.data.types import Document, FloatArray, IntArray
 from argus.errors import ArgusError, InputError
 from argus.indexes.views import ViewIndex, originals
-from argus.progress import progress
 from argus.retrievers.dense import parse_index
 from argus.retrievers.names import is_index
-from argus.stores.protocol import is_of_remedy
 from argus.stores.spec import open_store
 
 # Endings of sources beside those of `READERS`: text, too.
@@ -103,11 +100,10 @@ def read_sources(place: Corpus, fields: FieldNames) -> Sources:
         source = open_corpus(place)
         return Sources(source.documents(fields), source.origin)
     assert isinstance(path, Path)
-    left_out: Counter[str] = Counter()
     unread: dict[str, str] = {}
     documents, recoded = [], 0
-    files = {document_id(p, path): p for p in visible_files(path, {*READERS, *PLAIN}, left_out)}
-    for id_, file in sorted(files.items()):
+    files, left_out = visible_files(path, {*READERS, *PLAIN})
+    for id_, file in files.items():
         if not file.resolve().is_relative_to(path.resolve()):
             left_out["links out of the folder"] += 1
             continue
@@ -204,25 +200,14 @@ def read_chunks(corpus: Corpus, fields: FieldNames) -> Chunks:
     repeated = of_remedies = 0
     with open_store(place.store, place.opening) as store:
         said = store.describe().records
-        with progress(f"reading {store.name}", said) as advance:
-            for records in store.iterate(BATCH):
-                rows = [i for i, one in enumerate(records.payloads) if not is_of_remedy(one)]
-                of_remedies += len(records.ids) - len(rows)
-                if not found:
-                    with suppress(InputError):  # without texts, paths and hashes may tell
-                        fields = find_text([records.payloads[i] for i in rows], fields, store.name)
-                for row in rows:
-                    id_, payload = records.ids[row], records.payloads[row]
-                    document = record_document(id_, payload, fields, store.name)
-                    repeated += document.id in found
-                    if document.id not in found:
-                        vectors.append(records.vectors[row])
-                    found[document.id] = document
-                advance(len(records.ids))
+        for records, rows, read in read_records(store, fields, said, strict=False):
+            of_remedies += len(records.ids) - len(rows)
+            for row, document in zip(rows, read, strict=True):
+                repeated += document.id in found
+                if document.id not in found:
+                    vectors.append(records.vectors[row])
+                found[document.id] = document
         said = max(said, store.describe().records) - of_remedies
-    if not found:
-        got, fix = "no record in it", "Check the collection's name."
-        raise InputError(got, expected="at least one", fix=fix, where=str(place))
     return Chunks([*found.values()], None, said, repeated, np.stack(vectors))
 
 

@@ -20,7 +20,7 @@ from typing_extensions import TypedDict
 
 from argus.corpora import Corpus
 from argus.corpora.opening import CorpusSource, Origin, open_corpus
-from argus.corpora.stored import Embeds, StoredCorpus
+from argus.corpora.stored import StoredCorpus
 from argus.data.fields import FieldNames
 from argus.data.folders import SUMMARY, ArtifactFolder, ManifestSection, corpora_in
 from argus.data.provenance import describe_environment, describe_inputs, peak_memory_bytes, utc_now
@@ -85,7 +85,7 @@ class Record:
 
     def stored(self) -> StoredCorpus | None:
         """Return the store whose vectors the job takes, if there is one."""
-        stores = (i for i in self.inputs.values() if isinstance(i, StoredCorpus) and i.vectors)
+        stores = (i for i in self.inputs.values() if isinstance(i, StoredCorpus) and i.read)
         return next(stores, None)
 
     def of_store(self) -> dict[str, Any]:
@@ -189,10 +189,8 @@ def take_stored(record: Record, opened: Store[Any]) -> None:
     if (corpus := record.stored()) is None:
         return
     assert isinstance(opened, EmbeddingStore)  # `corpus_for` has compared them with the encoder's
-    vectors = corpus.vectors
-    assert vectors is not None
-    keys = [item.key for document in vectors.documents for item in as_documents([document.content])]
-    opened.lay_over(keys, vectors.vectors, vectors.broken)
+    keys = [item.key for document in corpus.read for item in as_documents([document.content])]
+    opened.lay_over(keys, corpus.vectors, corpus.broken)
     record.encoder["stored"] = corpus.facts
 
 
@@ -251,7 +249,7 @@ def corpus_for(
     if encoder is None:
         return open_corpus(corpus, limit=limit)
 
-    def comparing() -> Embeds:
+    def comparing() -> Encoder:
         named = as_config(encoder)
         if not isinstance(named, EncoderConfig):
             require_vectors(named)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from argus.corpora.files import visible_files
+from argus.corpora.opening import visible_files
 from argus.data.kb import HYPERLINK
 from argus.data.texts import stream_safe
 from argus.errors import InputError
@@ -259,8 +259,8 @@ class PageFolder:
                 where=self.folder,
             )
         pages: dict[str, Path] = {}
-        others: Counter[str] = Counter()
-        for path in visible_files(self.folder, ENDINGS, others):
+        files, others = visible_files(self.folder, ENDINGS)
+        for path in files.values():
             id_ = path.relative_to(self.folder).with_suffix("").as_posix()
             pages[id_] = min(
                 pages.get(id_, path), path, key=lambda p: ENDINGS.index(p.suffix.lower())

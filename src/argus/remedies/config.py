@@ -130,9 +130,9 @@ class ReferenceConfig:
 
     def inputs(self) -> dict[str, Path | None]:
         """Return the files of the knowledge bases, named for a manifest."""
-        from argus.corpora.opening import corpus_file
+        from argus.corpora.opening import open_corpus
 
-        return {f"kb {i}": corpus_file(path) for i, path in enumerate(self.kb, 1)}
+        return {f"kb {i}": open_corpus(path).file or path for i, path in enumerate(self.kb, 1)}
 
 
 @dataclass(frozen=True, kw_only=True)

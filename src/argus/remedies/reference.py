@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from argus.corpora.opening import corpus_file, read_corpus
-from argus.data.folders import KB_WORDS, kb_file
-from argus.data.kb import KnowledgeFolder
+from argus.corpora.opening import open_corpus, read_corpus
+from argus.data.folders import KB_WORDS
 from argus.data.types import Document
 from argus.encoders import Encoder, pools_spans
 from argus.errors import InputError
@@ -108,9 +107,9 @@ def open_lookup(config: ReferenceConfig) -> tuple[list[Document], PassageLookup]
         fix = "Give one; to see what is at risk without, run `argus research diagnose`."
         raise InputError(got, expected=expected, fix=fix, where="--kb")
     passages, words = read_passages(config), None
-    home = corpus_file(config.kb[0]) if len(config.kb) == 1 else None
-    if home is not None and kb_file(home) is not None:
-        key, saved = KnowledgeFolder.open(home).facts.get("key"), home.parent / KB_WORDS
+    kb = open_corpus(config.kb[0]).kb if len(config.kb) == 1 else None
+    if kb is not None:
+        key, saved = kb.facts.get("key"), kb.path / KB_WORDS
         if key is not None and LexicalIndex.is_saved(saved, made_of=key):
             words = LexicalIndex.open(saved)
     return passages, PassageLookup(passages, words)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from argus.commands import command
 from argus.corpora import NamedCorpus
 from argus.corpora.opening import open_corpus
 from argus.data.fields import FieldNames
@@ -46,6 +47,12 @@ class RemedyResult(Result):
         if self.evaluation:
             covered = coverage_words(self.summary.get("coverage"))
             yield change(self.evaluation) + (f"; a gain where {covered}" if covered else "")
+
+    def last_lines(self) -> Iterator[str]:
+        """Yield the command that undoes it. A correction that was not prescribed has none."""
+        if self.summary.get("prescribed", True):
+            undo = command("tune", "undo", self.remedy, "--index", self.summary["index"])
+            yield f"To undo it: {undo}"
 
     @abstractmethod
     def _receipt(self) -> Iterator[str]:

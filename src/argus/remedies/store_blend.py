@@ -62,10 +62,8 @@ def blend_store(
     with open_store(store, opening) as opened:
         base = writable(opened)
         corpus = StoreCorpus(base, opening or StoreConfig())
-        _, origin = read_documents(corpus, replace(fields, id=None), None, encoder)
-        assert isinstance(origin, StoredCorpus)
-        stored = origin.vectors
-        assert stored is not None
+        documents, stored = read_documents(corpus, replace(fields, id=None), None, encoder)
+        assert isinstance(stored, StoredCorpus)
         if stored.ranking is not Metric.COSINE:
             raise InputError(
                 f"vectors that are compared by {stored.ranking}",
@@ -73,7 +71,7 @@ def blend_store(
                 fix="Embed the documents with such an encoder.", where=base.name,
             )  # fmt: skip
         config = {**asdict(blend), **asdict(settings), "store": base.name, "into": into}
-        record = Record(writing.JOB, config, {"corpus": origin})
+        record = Record(writing.JOB, config, {"corpus": stored})
         with open_encoder(folder, encoder, record) as (model, cache):
             sha256 = record.describe("corpus")["corpus"]["sha256"]
             payloads = writing.parent_payloads(base)
@@ -85,12 +83,12 @@ def blend_store(
                 fix = "Check the name; leave it out where the store's own ids are meant."
                 raise InputError(got, expected=expected, fix=fix, where="--id-field")
             # By id: a store may change their order, and a run that goes on must make the same.
-            rows = [row for row in range(len(stored.documents)) if row not in stored.broken]
-            rows.sort(key=lambda row: stored.documents[row].id)
-            documents, own = [stored.documents[row] for row in rows], stored.vectors[rows]
+            rows = [row for row in range(len(stored.read)) if row not in stored.broken]
+            rows.sort(key=lambda row: stored.read[row].id)
+            documents, own = [stored.read[row] for row in rows], stored.vectors[rows]
             made_of = (  # equal records share an id. BM25 is no part of them
                 blend_id(replace(blend, bm25=0.0), settings, documents),
-                model.fingerprint, sha256, stored.agreement.template or "",
+                model.fingerprint, sha256, stored.template or "",
                 json.dumps(payloads, sort_keys=True, default=str),
             )  # fmt: skip
             remedy = f"{BLEND}-{content_hash(*made_of, size=4).hex()}"

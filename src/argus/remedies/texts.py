@@ -17,7 +17,7 @@ from typing import Any
 
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
-from argus.data.rows import Row, id_value, pick_field, read_rows
+from argus.data.rows import id_value, pick_field, read_rows
 from argus.data.types import Document, View
 from argus.data.writing import one_writer
 from argus.encoders import Encoder
@@ -100,16 +100,12 @@ def texts_of(source: str, documents: list[Document]) -> tuple[str, dict[str, lis
 def _read_texts(path: Path) -> dict[str, list[str]]:
     texts: dict[str, list[str]] = {}
     for row in read_rows(path):
-        own, field = pick_field(row, IDS, what="id"), _text_field(row)
-        value: Any = row.values[field]
+        own = pick_field(row, IDS, what="id")
+        found = [name for name in row.values if name not in IDS and row.values[name] is not None]
+        if "text" in found or len(found) != 1:
+            found = [pick_field(row, ["text"], what="text")]
+        value: Any = row.values[found[0]]
         texts.setdefault(id_value(row, own), []).extend(
             [value] if isinstance(value, str) else value
         )
     return texts
-
-
-def _text_field(row: Row) -> str:
-    found = [name for name in row.values if name not in IDS and row.values[name] is not None]
-    if "text" in found or len(found) != 1:
-        return pick_field(row, ["text"], what="text")
-    return found[0]

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from argus.data.folders import ArtifactFolder
-from argus.data.types import Query, Run
+from argus.data.types import Query
 from argus.data.writing import check_plain, take_lock
 from argus.encoders import Encoder
 from argus.encoders.store import EMBEDDINGS, sharing
@@ -267,7 +267,11 @@ def try_all(
         figures |= {"unjudged10": judged.unjudged(tried.arms[name].run)} | tried.arms[name].cost
     found |= {"mine_cost": before.cost, "failed": tried.failed}
     found["unjudged10"] = judged.unjudged(before.run)
-    found["judged_only_mine"] = _judged_only_mine(before.run, judged)
+    served = before.run if judged.fold is None else judged.fold.run(before.run)
+    # whether every judged document is among the first ten that what runs brings back
+    found["judged_only_mine"] = all(
+        set(judged.qrels[q.id]) <= {*[*served[q.id]][:DEPTH]} for q in judged.queries
+    )
     found["kept"] = found["recommended"] if found["recommended"] in applicable else NOTHING
     first = {
         name: {
@@ -296,12 +300,6 @@ def parts_and_fusions(
     both, took = added(by_vectors, by_words), {VECTORS: by_vectors, BM25: by_words}
     runs = part_and_fusion_runs(vectors, words, FUSED_DEPTH)
     return {name: Tried(run, took.get(name, both)) for name, run in runs.items()}
-
-
-def _judged_only_mine(run: Run, judged: JudgedVectors) -> bool:
-    """Return whether every judged document is among the first ten that what runs brings back."""
-    run = run if judged.fold is None else judged.fold.run(run)
-    return all(set(judged.qrels[q.id]) <= {*[*run[q.id]][:DEPTH]} for q in judged.queries)
 
 
 def _cover(index: Path, but: Collection[str], questions: Questions) -> Coverage:

@@ -71,7 +71,7 @@ class Call:
 def call_of(retriever: Any) -> Call:
     """Return how to ask an object or function. Raises InputError if it has no known shape."""
     search = _method(retriever, "search")
-    if search is not None and _names(search) == ["queries", "k"]:  # only Argus's, so it comes first
+    if search and [p.name for p in _signature(search) or ()] == ["queries", "k"]:  # Argus's own
         return call_of_method(retriever, "search")
     for name in METHODS:
         if _method(retriever, name) is None:
@@ -135,10 +135,6 @@ def _signature(method: Callable[..., Any]) -> list[inspect.Parameter] | None:
         return list(inspect.signature(method).parameters.values())
     except (TypeError, ValueError):
         return None
-
-
-def _names(method: Callable[..., Any]) -> list[str]:
-    return [p.name for p in _signature(method) or ()]
 
 
 def _method(thing: Any, name: str) -> Callable[..., Any] | None:

@@ -244,7 +244,7 @@ def check_dimension(dim: int, facts: StoreFacts, name: str) -> None:
     """Raise InputError where an encoder makes vectors of another dimension than a store holds."""
     if dim != facts.dim:
         got = f"the encoder makes {dim} dimensions, {name} holds {facts.dim}"
-        expected, fix = "the model that made the store's vectors", "Name it with --encoder."
+        expected, fix = "the model of its vectors", "Name --encoder, or another --vector-field."
         raise InputError(got, expected=expected, fix=fix, where="--encoder")
 
 

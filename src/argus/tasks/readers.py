@@ -237,8 +237,8 @@ def once(rows: Iterator[Row], id_of: Callable[[Row], str]) -> Iterator[tuple[str
     lines: dict[str, Row] = {}
     for row in rows:
         id_ = id_of(row)
-        if id_ in lines:
-            got = f"id {id_!r} stands in row {lines[id_].line} of {lines[id_].file.name} already"
+        if first := lines.get(id_):
+            got = f"id {id_!r} stands in row {first.line} of {Path(first.file).name} already"
             raise refused(row.at(), got, "one row per id", "Remove or rename one of the two.")
         lines[id_] = row
         yield id_, row

@@ -48,7 +48,7 @@ from argus.traffic.reading import normal, read_traffic
 from argus.traffic.sampling import PLAN, STEMS, ServedQuestion, draw_sample, read_served
 from argus.tuning.arms import DENSE, DEPTH, MINE, Searched, part_and_fusion_runs
 from argus.tuning.choose import MEASURE
-from argus.tuning.decide import BETTER, WORSE, ArmVerdict, compare_arms, recommend
+from argus.tuning.decide import BETTER, WORSE, compare_arms, recommend
 
 JOB = "decision"
 ARMS = "arms.json"
@@ -273,19 +273,15 @@ def decide(live: LiveJudging, runs: Lists) -> list[dict[str, Any]]:
         each = sorted(compare_arms(ndcg, MINE)[0].values(), key=lambda v: -v.difference)
         arms = [asdict(v) | {"mean": fmean(ndcg[v.arm].values()), "words": v.words()} for v in each]
         taken = recommend(ndcg, MINE, MINE)
+        # the decision in one line: the arm to take, the verdicts, what more would tell
+        named = {k: [one.arm for one in each if one.verdict == k] for k in (BETTER, WORSE)}
+        parts = [f"{n:,} judged: take {taken}"]
+        parts += [f"{kind}: {', '.join(of) or 'none'}" for kind, of in named.items()]
+        if still := sorted((one.needed, one.arm) for one in each if one.needed):
+            parts += [f"{len(still)} open, about {still[0][0]:,} more tell of {still[0][1]}"]
         one = {"judged": n, "telling": len(first), "recommended": taken, "arms": arms}
-        found.append(one | {"words": _words(n, taken, each)})
+        found.append(one | {"words": "; ".join(parts)})
     return found
-
-
-def _words(judged: int, taken: str, verdicts: Sequence[ArmVerdict]) -> str:
-    """Return a decision in one line: the arm to take, the verdicts, what more would tell."""
-    named = {k: [one.arm for one in verdicts if one.verdict == k] for k in (BETTER, WORSE)}
-    parts = [f"{judged:,} judged: take {taken}"]
-    parts += [f"{kind}: {', '.join(arms) or 'none'}" for kind, arms in named.items()]
-    if still := sorted((one.needed, one.arm) for one in verdicts if one.needed):
-        parts += [f"{len(still)} open, about {still[0][0]:,} more tell of {still[0][1]}"]
-    return "; ".join(parts)
 
 
 def describe_decision(live: LiveJudging) -> str:
