@@ -49,8 +49,12 @@ def dpr_of(folder):
 
 
 def test_the_run_holds_the_same_passages_in_the_same_order(ready, config, tmp_path):
-    search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / "out")
+    qrels = tmp_path / "qrels.tsv"
+    qrels.write_text("query-id\tcorpus-id\tscore\nq2\td1\t1\nq2\td2\t0\n")
+    search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / "out", qrels=qrels)
     items = dpr_of(tmp_path / "out")
+    correct = [[ctx["passage_id"] for ctx in item.get("positive_ctxs", [])] for item in items]
+    assert correct == [["d1"] * (item["id"] == "q2") for item in items]
     (path,) = (tmp_path / "out").glob("run.*")
     run = read_run(path)
     assert [item["question"] for item in items] == [*QUESTIONS.values()]
