@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from argus.scenarios.files import write_profiles
-from tests.support.distilling import DOCUMENTS, PROFILES, TEXTS
-from tests.support.tiny_llama import make_tokenizer, save_llama
+from argus.corpora.opening import read_corpus
+from argus.scenarios.distill import STUDENT, completion_of
+from argus.scenarios.files import read_profiles, write_profiles
+from argus.scenarios.profiles import scenario_prompt
+from tests.support.distilling import DOCUMENTS, PROFILES, TEXTS, TOPICS, document
+from tests.support.scenarios import behaving
+from tests.support.tiny_llama import make_tokenizer, save_llama, teach
 
 pytest.importorskip("peft")
 QUICK = ("--epochs", "1", "--rank", "2", "--learning-rate", "0.01", "--device", "cpu")
@@ -46,20 +52,35 @@ def said(ran):
     return "\n".join(line for line in ran.err.splitlines() if not line.endswith(" ..."))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            ("--validation-share", "1"),
-            "--validation-share: 1.0; expected a number above 0, below 1",
-        ),
-        (("--dtype", "int8"), "--dtype: 'int8'; expected one of auto, float32"),
-        (("--dropout", "1"), "--dropout: 1.0; expected a number from 0, below 1"),
-        (("--device", "abacus"), "--device: 'abacus' is no device"),
-    ],
-)
-def test_an_option_that_cannot_be_meant_is_refused(distill, options, message):
-    assert message in said(distill(*options))
+def test_what_two_collections_taught_is_written_for_a_third(
+    argus, endpoint, jsonl, distill, tmp_path
+):
+    """SPIKE's Table 2: the student has seen nothing of the collection that is searched."""
+    endpoint.behave = behaving()
+    for name, topics in {"food": TOPICS[:3], "ores": TOPICS[3:6], "yarn": TOPICS[6:]}.items():
+        rows = [{"_id": topic, "text": document(topic).text} for topic in topics]
+        jsonl(tmp_path / f"{name}.jsonl", rows)
+    write = ("research", "scenarios", "write", "--corpus")
+    teacher = ("--sample", "2", "--model", "m", "--base-url", endpoint.url, "--out", "seen")
+    assert argus(*write, "food.jsonl", "--also", "ores.jsonl", *teacher).code == 0
+    seen = read_profiles(tmp_path / "seen")
+    assert Counter(id_.partition("/")[0] for id_ in seen) == {"food": 2, "ores": 2}
+    prompts = [scenario_prompt(d.content, STUDENT) for d in read_corpus(tmp_path / "seen")]
+    one = completion_of(next(iter(seen.values())))  # of all, else what it writes is no JSON
+    pairs = [(p.system, p.text, one) for p in prompts]
+    small = save_llama(tmp_path / "small", make_tokenizer([t for p in pairs for t in p], size=900))
+    teach(small, pairs)
+    slow = (*QUICK, "--learning-rate", "0.0001")
+    assert distill(corpus="seen", profiles="seen", model=small, quick=slow).code == 0
+    student = ("--role", "student", "--model", f"local:{small}", "--adapter", "out/adapter")
+    assert argus(*write, "yarn.jsonl", *student, "--out", "unseen").code == 0
+    jsonl(tmp_path / "queries.jsonl", [{"_id": "q", "text": "what is wool"}])
+    (tmp_path / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq\twool\t1\n")
+    ran = argus(
+        "research", "scenarios", "ablate", "--corpus", "yarn.jsonl", "--profiles", "unseen",
+        "--queries", "queries.jsonl", "--qrels", "qrels.tsv", "--out", "grid", "--json",
+    )  # fmt: skip
+    assert json.loads(ran.out)["documents"]["with_scenarios"] == 2
 
 
 def test_fresh_does_not_delete_the_model_that_is_trained_on(distill, base, tmp_path):

@@ -13,7 +13,7 @@ from argus.suite.requests import PUBLISHED
 from tests.support.generating import output_records, small_vocabulary
 from tests.support.suites import draw, read_rows
 
-TABLES = {"argus": 5 + 4, "car": 11, "spike": 3, "thesis": 12}
+TABLES = {"argus": 5 + 4, "car": 11, "spike": 4, "thesis": 12}
 QUESTIONS = 24
 
 
