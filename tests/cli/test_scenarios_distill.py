@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from argus.corpora.opening import read_corpus
+from argus.scenarios import Profiled, ProfileState, Scenario, ScenarioProfile
 from argus.scenarios.distill import STUDENT, completion_of
 from argus.scenarios.files import read_profiles, write_profiles
 from argus.scenarios.profiles import scenario_prompt
@@ -65,11 +66,12 @@ def test_what_two_collections_taught_is_written_for_a_third(
     assert argus(*write, "food.jsonl", "--also", "ores.jsonl", *teacher).code == 0
     seen = read_profiles(tmp_path / "seen")
     assert Counter(id_.partition("/")[0] for id_ in seen) == {"food": 2, "ores": 2}
-    prompts = [scenario_prompt(d.content, STUDENT) for d in read_corpus(tmp_path / "seen")]
-    one = completion_of(next(iter(seen.values())))  # of all, else what it writes is no JSON
-    pairs = [(p.system, p.text, one) for p in prompts]
-    small = save_llama(tmp_path / "small", make_tokenizer([t for p in pairs for t in p], size=900))
-    teach(small, pairs)
+    taught = ScenarioProfile("Tea", (), (Scenario("Tea?", "Yes."),))
+    answer = completion_of(Profiled("", ProfileState.OK, taught))
+    documents = [*read_corpus(tmp_path / "seen"), *read_corpus(tmp_path / "yarn.jsonl")]
+    prompts = [scenario_prompt(d.content, STUDENT) for d in documents]
+    small = save_llama(tmp_path / "small", make_tokenizer([*TEXTS, answer], size=900))
+    teach(small, [(p.system, p.text, answer) for p in prompts])  # else it writes no JSON
     slow = (*QUICK, "--learning-rate", "0.0001")
     assert distill(corpus="seen", profiles="seen", model=small, quick=slow).code == 0
     student = ("--role", "student", "--model", f"local:{small}", "--adapter", "out/adapter")
