@@ -19,9 +19,9 @@ from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, load_encoder
 from argus.indexes.job import build_index
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.measures import Evaluation, evaluate, paired_difference
-from argus.scenarios.ablation.grid import Cell, best_cell, grid, usual_cell
+from argus.scenarios.ablation.grid import best_cell, grid, usual_cell
 from argus.scenarios.ablation.job import embed_source, read_source
-from argus.scenarios.config import AUTO, WEIGHTS
+from argus.scenarios.config import AUTO, WEIGHTS, Cell
 from argus.scenarios.profile import Component
 from argus.scenarios.remedy import add_scenarios
 from benchmarks.scenario_quality import without

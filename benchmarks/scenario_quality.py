@@ -25,9 +25,9 @@ from argus.data.writing import write_jsonl
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.measures import evaluate
 from argus.scenarios.ablation.findings import AblateConfig
-from argus.scenarios.ablation.grid import Cell, Documents, grid
+from argus.scenarios.ablation.grid import Documents, grid
 from argus.scenarios.ablation.job import Vectors, ablate_scenarios
-from argus.scenarios.config import NeedsConfig
+from argus.scenarios.config import Cell, NeedsConfig
 from argus.scenarios.needs.audit import audit_needs
 from argus.scenarios.profile import (
     Component,

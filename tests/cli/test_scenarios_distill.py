@@ -68,8 +68,8 @@ def test_what_two_collections_taught_is_written_for_a_third(
     assert Counter(id_.partition("/")[0] for id_ in seen) == {"food": 2, "ores": 2}
     taught = ScenarioProfile("Tea", (), (Scenario("Tea?", "Yes."),))
     answer = completion_of(Profiled("", ProfileState.OK, taught))
-    documents = [*read_corpus(tmp_path / "seen"), *read_corpus(tmp_path / "yarn.jsonl")]
-    prompts = [scenario_prompt(d.content, STUDENT) for d in documents]
+    yarn = read_corpus(tmp_path / "yarn.jsonl")
+    prompts = [scenario_prompt(d.content, STUDENT) for d in yarn]
     small = save_llama(tmp_path / "small", make_tokenizer([*TEXTS, answer], size=900))
     teach(small, [(p.system, p.text, answer) for p in prompts])  # else it writes no JSON
     slow = (*QUICK, "--learning-rate", "0.0001")
