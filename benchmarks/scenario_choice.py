@@ -72,8 +72,7 @@ def _judged(cells: dict[Cell, Evaluation], cell: Cell) -> dict[str, Any]:
             "to_alone": _difference(alone, cells[of]),
             "to_usual": _difference(cells[arms["usual"]], cells[of]),
         }  # fmt: skip
-    grid = {str(c): round(e.aggregate[MEASURE], 4) for c, e in cells.items()}
-    return {**rows, "grid": grid}
+    return rows
 
 
 def _difference(before: Evaluation, after: Evaluation) -> dict[str, Any]:

@@ -29,13 +29,7 @@ from argus.scenarios.ablation.grid import Documents, grid
 from argus.scenarios.ablation.job import Vectors, ablate_scenarios
 from argus.scenarios.config import Cell, NeedsConfig
 from argus.scenarios.needs.audit import audit_needs
-from argus.scenarios.profile import (
-    Component,
-    Profiled,
-    ProfileState,
-    Scenario,
-    ScenarioProfile,
-)  # fmt: skip
+from argus.scenarios.profile import Component, Profiled, ProfileState, Scenario, ScenarioProfile
 from benchmarks.shared import collection
 
 MEASURE, DISTRACTORS, HALVES = "nDCG@10", 5_000, 10
@@ -44,11 +38,7 @@ MEASURE, DISTRACTORS, HALVES = "nDCG@10", 5_000, 10
 def run() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        return {
-            "demo": demo(home),
-            "summaries": summaries(home),
-            "needs": {"among_5000": _needs(home / "among", home / "vectors", DISTRACTORS)},
-        }
+        return {"demo": demo(home), "summaries": summaries(home), "needs": _needs(home)}
 
 
 def demo(home: Path) -> dict[str, Any]:
@@ -63,10 +53,13 @@ def demo(home: Path) -> dict[str, Any]:
 
 def kind_of_object(document: Document) -> str:
     """Return class, method or function, as Python spells the document's name."""
-    of, _, name = document.id.rpartition(".")
-    if name[:1].isupper():
-        return "class"
-    return "method" if of.rpartition(".")[2][:1].isupper() else "function"
+    *_, of, name = ("", *document.id.split("."))
+    return "class" if name[:1].isupper() else "method" if of[:1].isupper() else "function"
+
+
+def kind_of_section(document: Document) -> str:
+    """Return whether a section has code."""
+    return "code" if "```" in document.text else "prose"
 
 
 def summaries(home: Path) -> dict[str, Any]:
@@ -74,15 +67,9 @@ def summaries(home: Path) -> dict[str, Any]:
     root, file = collection("anthropic_docs"), home / "summaries.jsonl"
     rows = [json.loads(line) for line in (root / "summaries.jsonl").read_text().splitlines()]
     write_jsonl(file, (row | {"pseudo_queries": []} for row in rows))
-    nothing = (Scenario("", ""),)
-    profiles = {
-        id_: Profiled(id_, ProfileState.OK, ScenarioProfile(text, (), nothing))
-        for id_, text in (row.values() for row in rows)
-    }
-    kinds = {True: "code", False: "prose"}
-    return typed(
-        root, profiles, file, home / "docs", (Component.M,), lambda d: kinds["```" in d.text]
-    )
+    topics = {row["_id"]: ScenarioProfile(row["summary"], (), (Scenario("", ""),)) for row in rows}
+    profiles = {id_: Profiled(id_, ProfileState.OK, topic) for id_, topic in topics.items()}
+    return typed(root, profiles, file, home / "docs", (Component.M,), kind_of_section)
 
 
 def typed(
@@ -125,13 +112,14 @@ def without(vectors: Vectors, cell: Cell) -> dict[str, Any]:
     }
 
 
-def _needs(out: Path, store: Path, distractors: int) -> dict[str, Any]:
-    """Audit the released documents by their own held-out needs, among so many other texts."""
+def _needs(home: Path) -> dict[str, Any]:
+    """Audit the released documents by their own held-out needs, among other texts."""
     released = collection("spike_scenarios") / "scenarios.jsonl"
-    documents = [*read_corpus(released), *others(distractors)]
+    documents = [*read_corpus(released), *others(DISTRACTORS)]
     config = NeedsConfig(components=tuple(Component), weights=(0.5, 0.6, 0.7, 0.8, 0.9))
-    audited = audit_needs(documents, released, out=out, config=config, store=store)
-    return {name: audited.summary[name] for name in ("documents", "needs", "found_at_k", "grid")}
+    audited = audit_needs(documents, released, out=home / "needs", config=config)
+    figures = {name: audited.summary[name] for name in ("documents", "needs", "found_at_k", "grid")}
+    return {"among_5000": figures}
 
 
 def others(n: int) -> list[Document]:
