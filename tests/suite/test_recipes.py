@@ -59,10 +59,8 @@ def test_a_recipe_is_whole(name, tmp_path):
     [
         ("argus-1", "CONTRIEVER, XGBoost", "Pearson r", 0.658),
         ("argus-2", "JINA-V3, ARGUS (Doc-Exp.)", "ImpliRet avg. nDCG@10", 20.8),
-        ("argus-2", "BGE-M3, Baseline", "Biology nDCG@5", 7.8),
         ("argus-4", "CONTRIEVER, k = 10", "Theorems", 23.93),
         ("spike-1", "SBERT +SPIKE", "Avg.", 15.7),
-        ("spike-3", "Qwen +Sum.", "Earth.", 46.7),
         ("spike-7", "M+E 0.7", "Avg.", 21.6),
         ("car-2", "DenseReRank", "T2", 0.980),
         ("car-5", "Dense (E5-large)", "Mean rank", 1113.0),
