@@ -1,17 +1,18 @@
 """Scenarios on the demo's questions and on the released teacher data, with MiniLM.
 
 demo: `argus research scenarios ablate` on the standard library (5,463 documents, 504 with
-scenarios, 150 judged questions), all components, with baselines and placebo. without: what
-scenarios of others do to documents that have none: ten times, a random half of the profiles is left
-out, and the questions whose relevant documents are all in that half are measured, documents alone
-and M+E at λ = 0.7.
+scenarios, 150 judged questions), all components, with baselines and placebo, by type of document.
+summaries: the same of anthropic_docs, with the summaries that come with it as main topics.
 needs: `argus research scenarios needs` on the 67 released documents, among 5,000 texts of wiki2,
 cranfield and FB15k-237 that have no scenarios.
 """
 
 from __future__ import annotations
 
+import json
 import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,46 +21,68 @@ import numpy as np
 
 from argus.corpora.opening import read_corpus
 from argus.data.types import Document
-from argus.encoders import EmbeddingStore, EncoderConfig, load_encoder
+from argus.data.writing import write_jsonl
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.measures import evaluate
-from argus.scenarios.ablation.grid import Cell, Documents, grid
-from argus.scenarios.ablation.job import Vectors, ablate_scenarios, embed_source, read_source
-from argus.scenarios.config import NeedsConfig
+from argus.scenarios.ablation.findings import AblateConfig
+from argus.scenarios.ablation.grid import Documents, grid
+from argus.scenarios.ablation.job import Vectors, ablate_scenarios
+from argus.scenarios.config import Cell, NeedsConfig
 from argus.scenarios.needs.audit import audit_needs
-from argus.scenarios.profile import Component
+from argus.scenarios.profile import Component, Profiled, ProfileState, Scenario, ScenarioProfile
 from benchmarks.shared import collection
 
 MEASURE, DISTRACTORS, HALVES = "nDCG@10", 5_000, 10
-USUAL = Cell(Component.ME, 0.7)
 
 
 def run() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        corpus = home / "corpus"
-        write_sample_corpus(corpus, standard_library())
-        found = ablate_scenarios(
-            corpus, corpus / "profiles.jsonl", corpus, corpus / "qrels" / "test.tsv",
-            out=home / "ablation", expansions=corpus / "expansions.jsonl", store=home / "vectors",
-        )  # fmt: skip
-        return {
-            "demo": {name: found.summary[name] for name in ("documents", "whole")},
-            "without": _without(corpus, home / "vectors"),
-            "needs": {
-                "alone": _needs(home / "needs", home / "vectors", 0),
-                "among_5000": _needs(home / "among", home / "vectors", DISTRACTORS),
-            },
-        }
+        return {"demo": demo(home), "summaries": summaries(home), "needs": _needs(home)}
 
 
-def _without(corpus: Path, store: Path) -> dict[str, Any]:
-    """Measure M+E at 0.7 on questions whose documents have no scenarios."""
-    qrels, encoding = corpus / "qrels" / "test.tsv", EncoderConfig()
-    source = read_source(corpus, corpus / "profiles.jsonl", corpus, qrels, encoder=encoding)
-    encoder = load_encoder(encoding)
-    with EmbeddingStore(store, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
-        return without(embed_source(source, (Component.ME,), encoder, opened), USUAL)
+def demo(home: Path) -> dict[str, Any]:
+    """Measure scenarios on the standard library."""
+    corpus = home / "corpus"
+    write_sample_corpus(corpus, standard_library())
+    return typed(
+        corpus, corpus / "profiles.jsonl", corpus / "expansions.jsonl", home / "demo",
+        tuple(Component), kind_of_object,
+    )  # fmt: skip
+
+
+def kind_of_object(document: Document) -> str:
+    """Return class, method or function, as Python spells the document's name."""
+    *_, of, name = ("", *document.id.split("."))
+    return "class" if name[:1].isupper() else "method" if of[:1].isupper() else "function"
+
+
+def kind_of_section(document: Document) -> str:
+    """Return whether a section has code."""
+    return "code" if "```" in document.text else "prose"
+
+
+def summaries(home: Path) -> dict[str, Any]:
+    """Measure the summaries of anthropic_docs: as views (M), and joined with their documents."""
+    root, file = collection("anthropic_docs"), home / "summaries.jsonl"
+    rows = [json.loads(line) for line in (root / "summaries.jsonl").read_text().splitlines()]
+    write_jsonl(file, (row | {"pseudo_queries": []} for row in rows))
+    topics = {row["_id"]: ScenarioProfile(row["summary"], (), (Scenario("", ""),)) for row in rows}
+    profiles = {id_: Profiled(id_, ProfileState.OK, topic) for id_, topic in topics.items()}
+    return typed(root, profiles, file, home / "docs", (Component.M,), kind_of_section)
+
+
+def typed(
+    root: Path, profiles: Path | Mapping[str, Profiled], expansions: Path, out: Path,
+    components: tuple[Component, ...], kind: Callable[[Document], str],
+) -> dict[str, Any]:  # fmt: skip
+    """Ablate a collection by type of document."""
+    documents = [replace(d, metadata={"type": kind(d)}) for d in read_corpus(root)]
+    found = ablate_scenarios(
+        documents, profiles, root, root / "qrels" / "test.tsv", out=out, expansions=expansions,
+        config=AblateConfig(components=components, by=("type",)),
+    )  # fmt: skip
+    return {name: found.summary[name] for name in ("documents", "whole", "types")}
 
 
 def without(vectors: Vectors, cell: Cell) -> dict[str, Any]:
@@ -89,13 +112,14 @@ def without(vectors: Vectors, cell: Cell) -> dict[str, Any]:
     }
 
 
-def _needs(out: Path, store: Path, distractors: int) -> dict[str, Any]:
-    """Audit the released documents by their own held-out needs, among so many other texts."""
+def _needs(home: Path) -> dict[str, Any]:
+    """Audit the released documents by their own held-out needs, among other texts."""
     released = collection("spike_scenarios") / "scenarios.jsonl"
-    documents = [*read_corpus(released), *others(distractors)]
+    documents = [*read_corpus(released), *others(DISTRACTORS)]
     config = NeedsConfig(components=tuple(Component), weights=(0.5, 0.6, 0.7, 0.8, 0.9))
-    audited = audit_needs(documents, released, out=out, config=config, store=store)
-    return {name: audited.summary[name] for name in ("documents", "needs", "found_at_k", "grid")}
+    audited = audit_needs(documents, released, out=home / "needs", config=config)
+    figures = {name: audited.summary[name] for name in ("documents", "needs", "found_at_k", "grid")}
+    return {"among_5000": figures}
 
 
 def others(n: int) -> list[Document]:

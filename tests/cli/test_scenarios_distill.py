@@ -1,70 +1,49 @@
-"""`argus research scenarios distill`: what it writes and says, and what it refuses."""
+"""`argus research scenarios distill`: what several collections teach is written for another."""
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
+import json
+from collections import Counter
 
 import pytest
 
-from argus.scenarios.files import write_profiles
-from tests.support.distilling import DOCUMENTS, PROFILES, TEXTS
-from tests.support.tiny_llama import make_tokenizer, save_llama
+from argus.corpora.opening import read_corpus
+from argus.scenarios import Profiled, ProfileState, Scenario, ScenarioProfile
+from argus.scenarios.distill import STUDENT, completion_of
+from argus.scenarios.files import read_profiles
+from argus.scenarios.profiles import scenario_prompt
+from tests.support.distilling import TEXTS, TOPICS, document
+from tests.support.scenarios import behaving
+from tests.support.tiny_llama import make_tokenizer, save_llama, teach
 
 pytest.importorskip("peft")
-QUICK = ("--epochs", "1", "--rank", "2", "--learning-rate", "0.01", "--device", "cpu")
+QUICK = ("--epochs", "1", "--rank", "2", "--learning-rate", "0.0001", "--device", "cpu")
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory):
-    return save_llama(
-        tmp_path_factory.mktemp("models") / "base", make_tokenizer(TEXTS, size=900), hidden=16
-    )
-
-
-@pytest.fixture
-def given(tmp_path, jsonl):
-    """A corpus and its profiles."""
-    corpus = jsonl(tmp_path / "corpus.jsonl", [{"_id": d.id, "text": d.text} for d in DOCUMENTS])
-    return corpus, write_profiles(tmp_path / "profiles.jsonl", PROFILES.values())
-
-
-@pytest.fixture
-def distill(argus, given, base):
-    def run(*more, corpus=given[0], profiles=given[1], model=base, quick=QUICK):
-        return argus(
-            "research", "scenarios", "distill", "--corpus", corpus, "--profiles", profiles,
-            "--base", model,
-            "--out", "out", *quick, *more,
-        )  # fmt: skip
-
-    return run
-
-
-def said(ran):
-    assert ran.code == 2 and ran.out == ""
-    return "\n".join(line for line in ran.err.splitlines() if not line.endswith(" ..."))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            ("--validation-share", "1"),
-            "--validation-share: 1.0; expected a number above 0, below 1",
-        ),
-        (("--dtype", "int8"), "--dtype: 'int8'; expected one of auto, float32"),
-        (("--dropout", "1"), "--dropout: 1.0; expected a number from 0, below 1"),
-        (("--device", "abacus"), "--device: 'abacus' is no device"),
-    ],
-)
-def test_an_option_that_cannot_be_meant_is_refused(distill, options, message):
-    assert message in said(distill(*options))
-
-
-def test_fresh_does_not_delete_the_model_that_is_trained_on(distill, base, tmp_path):
-    assert distill().code == 0
-    shutil.copytree(base, tmp_path / "out" / "base")
-    message = said(distill("--fresh", model=Path("out/base")))
-    assert "--fresh would empty the folder that holds out/base" in message
-    assert (tmp_path / "out" / "base" / "config.json").is_file()
+def test_what_two_collections_taught_is_written_for_a_third(argus, endpoint, jsonl, tmp_path):
+    """SPIKE's Table 2: the adapter has seen nothing of the collection that is searched."""
+    endpoint.behave = behaving()
+    for name, topics in {"food": TOPICS[:3], "ores": TOPICS[3:6], "yarn": TOPICS[6:]}.items():
+        rows = [{"_id": topic, "text": document(topic).text} for topic in topics]
+        jsonl(tmp_path / f"{name}.jsonl", rows)
+    write = ("research", "scenarios", "write", "--corpus")
+    teacher = ("--sample", "2", "--model", "m", "--base-url", endpoint.url, "--out", "seen")
+    assert argus(*write, "food.jsonl", "--also", "ores.jsonl", *teacher).code == 0
+    seen = read_profiles(tmp_path / "seen")
+    assert Counter(id_.partition("/")[0] for id_ in seen) == {"food": 2, "ores": 2}
+    taught = ScenarioProfile("Tea", (), (Scenario("Tea?", "Yes."),))
+    answer = completion_of(Profiled("", ProfileState.OK, taught))
+    prompts = [scenario_prompt(d.content, STUDENT) for d in read_corpus(tmp_path / "yarn.jsonl")]
+    base = save_llama(tmp_path / "base", make_tokenizer([*TEXTS, answer], size=900))
+    teach(base, [(p.system, p.text, answer) for p in prompts])  # else it writes no JSON
+    learn = ("research", "scenarios", "distill", "--corpus", "seen", "--profiles", "seen")
+    assert argus(*learn, "--base", base, "--out", "out", *QUICK).code == 0
+    student = ("--role", "student", "--model", f"local:{base}", "--adapter", "out/adapter")
+    assert argus(*write, "yarn.jsonl", *student, "--out", "unseen").code == 0
+    jsonl(tmp_path / "queries.jsonl", [{"_id": "q", "text": "what is wool"}])
+    (tmp_path / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq\twool\t1\n")
+    ran = argus(
+        "research", "scenarios", "ablate", "--corpus", "yarn.jsonl", "--profiles", "unseen",
+        "--queries", "queries.jsonl", "--qrels", "qrels.tsv", "--out", "grid", "--json",
+    )  # fmt: skip
+    assert json.loads(ran.out)["documents"]["with_scenarios"] == 2

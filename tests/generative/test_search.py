@@ -49,8 +49,12 @@ def dpr_of(folder):
 
 
 def test_the_run_holds_the_same_passages_in_the_same_order(ready, config, tmp_path):
-    search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / "out")
+    qrels = tmp_path / "qrels.tsv"
+    qrels.write_text("query-id\tcorpus-id\tscore\nq2\td1\t1\nq2\td2\t0\n")
+    search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / "out", qrels=qrels)
     items = dpr_of(tmp_path / "out")
+    correct = [[ctx["passage_id"] for ctx in item.get("positive_ctxs", [])] for item in items]
+    assert correct == [["d1"] * (item["id"] == "q2") for item in items]
     (path,) = (tmp_path / "out").glob("run.*")
     run = read_run(path)
     assert [item["question"] for item in items] == [*QUESTIONS.values()]
@@ -88,7 +92,6 @@ def test_a_killed_search_goes_on_and_ends_as_one_that_was_not(ready, config, tmp
     [
         ({"k": 2}, r"k \(5, now 2\)"),
         ({"scoring": Scoring(exponent=1.0)}, "scoring"),
-        ({"decoding": Decoding(beams=2)}, "decoding"),
     ],
 )
 def test_answers_of_another_search_are_not_mixed(ready, config, tmp_path, change, named):
@@ -123,12 +126,6 @@ def test_without_a_model_it_is_said_how_to_get_one(ready, tmp_path):
             )
         assert "argus research generative train" in str(caught.value)
         assert "seq2seq checkpoint" in str(caught.value)
-
-
-def test_fresh_never_deletes_what_is_read(ready, config):
-    with pytest.raises(InputError, match="--fresh would empty the folder that holds"):
-        search_ngrams(ready.index, ready.questions, config=config, out=ready.index, fresh=True)
-    assert (ready.index / "ngrams" / "ngram.json").is_file()
 
 
 def test_a_generative_search_is_a_retriever_by_its_name(ready, config, tmp_path):

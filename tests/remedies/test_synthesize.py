@@ -29,17 +29,21 @@ def pairs(*documents):
     return [pair(d, e) for d in documents for e in KNOWN if e in d.content]
 
 
-def run(model, *documents):
-    return list(synthesize_with_model(documents, pairs(*documents), model()))
+def run(model, *documents, preset="robust"):
+    return list(synthesize_with_model(documents, pairs(*documents), model(), preset))
 
 
 def good(document):
     return document.replace("Bern", "Bern, capital of Switzerland,", 1)
 
 
-def test_an_accepted_answer_gives_document_and_insertions(model, endpoint):
+@pytest.mark.parametrize("preset", ["robust", "paper"])
+def test_an_accepted_answer_gives_document_and_insertions(model, endpoint, preset):
     endpoint.behave = answering(good)
-    [made] = run(model, Document("d", "Bern is old. Bern is big."))
+    [made] = run(model, Document("d", "Bern is old. Bern is big."), preset=preset)
+    as_printed = "You are an expert editor and fact-checker."
+    assert endpoint.texts[0].startswith(as_printed) == (preset == "paper")
+    assert f"Bern : {BERN.document.content}\n\n### Input" in endpoint.texts[0] or preset == "robust"
     assert made.text == "Bern, capital of Switzerland, is old. Bern is big."
     assert made.state is State.MEASURED
     assert [(i.entity, i.description) for i in made.insertions] == [

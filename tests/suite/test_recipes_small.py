@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from argus.errors import InputError
 from argus.suite.reproduce import recipes, reproduce
 from argus.suite.requests import PUBLISHED
 from tests.support.generating import output_records
@@ -67,3 +68,21 @@ def test_tables_of_the_thesis_are_counted_of_outputs(name, place):
     measured = [c for c in result.summary["cells"] if c["state"] == "measured"]
     assert all(c["measured"] >= 0 for c in measured)
     assert any(c["published"] for c in measured), "beside the published"
+    assert ("DATA/thesis_figures" in result.summary["note"]) == (
+        name not in ("thesis-6", "thesis-17")
+    )
+
+
+def test_a_table_that_its_own_data_do_not_round_to_is_named(place):
+    folder = place / "data" / "thesis_figures" / "seal_nq"
+    folder.mkdir(parents=True)
+    rates = {"hits@1_rate": 30.4348, "hits@10_rate": 99}
+    rows = [{"same_title_count": n, **rates} for n in range(1, 11)]
+    file = folder / "title_repetition_analysis_results.json"
+    file.write_text(json.dumps({"by_title_repetition_count": rows}))
+    lines = [*reproduce("thesis-15", out=place / "out", data=place / "data").headline()]
+    at = lines.index("printed numbers that its own data do not round to: 11 of 12")
+    assert lines[at + 1] == "  1, SEAL hits@10: 60.9 printed, 99 in the data"
+    file.write_text("{}")
+    with pytest.raises(InputError, match="by_title_repetition_count"):
+        reproduce("thesis-15", out=place / "out", data=place / "data")

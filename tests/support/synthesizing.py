@@ -23,8 +23,10 @@ AT_RISK = 11
 
 
 def document_in(prompt):
-    """The document that a prompt asks about: what stands between the marks."""
-    return re.search(r"<text (\w+)>\n(.*)\n</text \1>\Z", prompt, re.DOTALL)[2]
+    """The document that a prompt asks about: between the marks, or where Figure 8 has it."""
+    either = r"<text (\w+)>\n(.*)\n</text \1>\Z|### Input Text:\n(.*)\n\n### Final "
+    found = re.search(either, prompt, re.DOTALL)
+    return found[2] or found[3]
 
 
 def good(document):

@@ -52,6 +52,9 @@ kb = Group(
 
 
 def _adding(_result: Any, given: Mapping[str, Any]) -> str:
+    if given["also"]:
+        learning = ["--corpus", given["out"], "--profiles", given["out"], "--base", "MODEL_DIR"]
+        return command("research", "scenarios", "distill", *learning, "--out", "student/")
     profiles = ["--index", "index/", "--profiles", given["out"]]
     indexing = ["--corpus", given["corpus"], *carry("index build"), "--out", "index/"]
     adding = command("tune", "apply", "scenarios", *profiles)

@@ -12,7 +12,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ from argus.data.documents import DprPassage, DprResult, write_dpr
 from argus.data.folders import ArtifactFolder
 from argus.data.reading import parse_json, reading
 from argus.data.runs import ranking, write_run
-from argus.data.types import Document, Query, Topic
+from argus.data.types import Document, Qrels, Query, Topic
 from argus.errors import InputError
 
 
@@ -171,11 +171,13 @@ class Results:
     """Answers in the order of their questions, read anew in each loop.
 
     originals: documents by id, whose own texts are shown. Empty where there are only tokens.
+    judged: grades of documents by query id, whose relevant ones go into the DPR JSON.
     """
 
     topics: Sequence[Topic]
     answer: Callable[[Topic], Answer]
     originals: Mapping[str, Document]
+    judged: Qrels = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[tuple[Topic, Answer]]:
         """Yield every question with its answer."""
@@ -192,7 +194,13 @@ class Results:
                 )
                 for hit in answer.hits
             )  # fmt: skip
-            yield DprResult(topic, passages)
+            grades = self.judged.get(topic.query.id, {})
+            found = [
+                self.originals.get(d, Document(d, "")) for d, grade in grades.items() if grade > 0
+            ]
+            positives = [{"title": d.title, "text": d.text, "passage_id": d.id} for d in found]
+            given = {"positive_ctxs": positives} if positives else {}
+            yield DprResult(replace(topic, given={**topic.given, **given}), passages)
 
 
 def shown(hit: Hit, originals: Mapping[str, Document]) -> tuple[str, str]:

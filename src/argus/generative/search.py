@@ -20,6 +20,7 @@ from argus.data.documents import TopicFormat, queries_file, read_topics
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
+from argus.data.runs import read_qrels
 from argus.data.tables import read_table
 from argus.data.types import Document, Query, Run, Topic
 from argus.data.writing import one_writer
@@ -115,6 +116,7 @@ def search(
         Writes(lambda options: None if options["query"] is not None else o.OUT),
     ] = None,
     kind: Annotated[TopicFormat, Option(("--topics",))] = TopicFormat.AUTO,
+    qrels: Path | str | None = None,
     corpus: Annotated[NamedCorpus | None, CORPUS] = None,
     device: Annotated[Device, Option(panel="Decoding")] = None,
     fields: Annotated[FieldNames | None, Without("template")] = None,
@@ -135,6 +137,7 @@ def search(
         query: One question, in words.
         out: Folder for the results; default argus-out, and nowhere for --query.
         kind: How --queries is read: auto, dpr, dpr_qas, kilt, queries.
+        qrels: Judgements: dpr.json then has the correct passages, as viewers of SEAL's output want.
         corpus: What was indexed: shows its exact texts, not those that the tokens make.
         limit: Only the first so many questions.
     """
@@ -149,7 +152,7 @@ def search(
         return ask(index, query, config=config, corpus=corpus, fields=fields, device=device)
     asked = queries if query is None else [Topic(Query("query", query))]
     return search_ngrams(
-        index, asked or [], config=config, out=out or o.OUT, kind=kind, corpus=corpus,
+        index, asked or [], config=config, out=out or o.OUT, kind=kind, qrels=qrels, corpus=corpus,
         fields=fields, limit=limit, device=device, fresh=fresh,
     )  # fmt: skip
 
@@ -162,6 +165,7 @@ def search_ngrams(
     config: NgramSearchConfig,
     out: Path | str,
     kind: TopicFormat = TopicFormat.AUTO,
+    qrels: Path | str | None = None,
     corpus: NamedCorpus | None = None,
     fields: FieldNames | None = None,
     limit: int | None = None,
@@ -170,11 +174,12 @@ def search_ngrams(
 ) -> SearchResult:
     """Answer questions and write the results into OUT.
 
-    queries: a file that `read_topics` reads, or topics. corpus: source of the index: its
-    own texts are shown in place of those by the tokens. limit: only the first questions. A search
-    that was killed goes on with the questions that it had not answered. Raises InputError for bad
-    input: no model, one of another tokenizer, a corpus that has changed, answers of another search
-    in OUT.
+    queries: a file that `read_topics` reads, or topics. qrels: judgements: dpr.json has their
+    relevant documents as positive_ctxs, with title and text if `corpus` is given. corpus: source
+    of the index: its own texts are shown in place of those by the tokens. limit: only the first
+    questions. A search that was killed goes on with the questions that it had not answered. Raises
+    InputError for bad input: no model, one of another tokenizer, a corpus that has changed, answers
+    of another search in OUT.
     """
     fields = fields or FieldNames()
     source = None
@@ -187,10 +192,12 @@ def search_ngrams(
     home, model, config, opened = _open(index, config)
     texts = open_corpus(corpus) if corpus else None
     originals = _originals(opened, texts, fields)
+    judgements = Path(qrels) if qrels else None
+    judged = read_qrels(judgements, coerce_ids=fields.coerce_ids) if judgements else {}
     folder = ArtifactFolder(Path(out), fresh=fresh)
-    keep_input(folder, [home, model, source, texts.origin if texts else None])
+    keep_input(folder, [home, model, source, judgements, texts.origin if texts else None])
     settings: dict[str, Any] = {"model": str(model), **config.described(), "index": str(home)}
-    inputs = {"queries": source, "corpus": texts.origin if texts else None}
+    inputs = {"queries": source, "qrels": judgements, "corpus": texts.origin if texts else None}
     record = Record(JOB, dict(settings), inputs)
     weights = model_hash(model)
     record.encoder["what"] = "model"
@@ -217,7 +224,7 @@ def search_ngrams(
     def read(topic: Topic) -> Answer:
         return answers.read(topic.query) if topic.query in answers else Answer(topic.query.id)
 
-    results = Results(topics, read, originals)
+    results = Results(topics, read, originals, judged)
     with record.timed("writing"):
         files = write_results(results, folder)
         folder.write_table(TABLE, questions_table(results), csv=True)

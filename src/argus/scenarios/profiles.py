@@ -14,17 +14,18 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from argus.corpora import Corpus
+from argus.corpora.opening import Origin
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.types import Document
-from argus.data.writing import one_writer
-from argus.errors import ArgusError
+from argus.data.writing import one_writer, write_jsonl
+from argus.errors import ArgusError, InputError
 from argus.jobs import options as o
 from argus.jobs.answers import RecordedModel, require_answers, spent, why_none
 from argus.jobs.result import Result
@@ -38,7 +39,7 @@ from argus.reports.section import MAX_ROWS, Section, table
 from argus.scenarios.config import ProfileConfig, ProfileSettings, Role
 from argus.scenarios.files import FILE, ProfileAnswer, from_answer, read_profiles, write_profiles
 from argus.scenarios.profile import Profiled, ProfileState
-from argus.settings import Ge, Options
+from argus.settings import Doc, Ge, Option, Options
 
 MAX_TOKENS = 2_048  # Tokens of an answer. Teacher profiles take 200 to 700.
 TEACHER, STUDENT = (
@@ -47,6 +48,12 @@ TEACHER, STUDENT = (
 )
 
 NO_TEXT = "the document has no text"
+CORPUS_FILE = "corpus.jsonl"
+Also = Annotated[
+    tuple[Path, ...],
+    Doc("Another collection, its ids then NAME/ID as all; may be given again."),
+    Option(("--also",), repeated=True),
+]
 
 
 def scenario_prompt(text: str, settings: ProfileSettings) -> Prompt:
@@ -137,34 +144,39 @@ def profile_documents(
     fields: FieldNames | None = None,
     limit: o.Limit = None,
     sample: Annotated[int | None, Ge(1)] = None,
+    also: Also = (),
     fresh: o.Fresh = False,
 ) -> ProfileResult:
     """Have a language model write what each document would be needed for (SPIKE §3.2).
 
     It profiles every document: main topic, key aspects, information needs and explanations. The
     same command goes on where an earlier one was stopped, and asks only what is missing or failed.
-    profiles.jsonl has a row for every document, ok, noise or failed, with the reason.
+    profiles.jsonl has a row for every document, ok, noise or failed, with the reason. Of several
+    collections, OUT/corpus.jsonl has the documents, to distill from (SPIKE §4.1: 300 of each).
 
     Raises ArgusError, after writing it, where documents are without an answer, and
     LanguageModelError when the endpoint cannot be used.
 
     Args:
-        sample: Only so many documents, drawn at random; a larger sample holds a smaller one.
+        sample: Only so many documents of each collection, drawn at random; a larger sample holds a
+            smaller one.
     """
-    documents, path = read_documents(corpus, fields or FieldNames(), limit, None)
-    documents = draw(documents, sample)
+    documents, inputs = draw_each((corpus, *also), fields or FieldNames(), limit, sample)
     with_text = sum(bool(d.content.strip()) for d in documents)
     require_some(with_text, "document has text", "Check --text-field.")
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
         JOB,
         config.described() | {"limit": limit, "sample": sample},
-        {"corpus": path},
+        inputs,
         {"fingerprint": NO_ENCODER},
     )
     check_folder(folder, record)
     with ExitStack() as stack:
         record.open(folder)
+        if also:
+            rows = ({"_id": d.id, "title": d.title, "text": d.text} for d in documents)
+            write_jsonl(folder.own(CORPUS_FILE), rows)
         stack.enter_context(record.timed("asking for scenarios"))
         ledger = stack.enter_context(Ledger(folder / LEDGER))
         model = RecordedModel(open_model(config.model, ledger))
@@ -198,12 +210,38 @@ def estimate_profiles(
     fields: FieldNames | None = None,
     limit: int | None = None,
     sample: int | None = None,
+    also: Sequence[Path] = (),
 ) -> Estimate:
     """Return prompts and cost of `profile_documents`, asking nothing."""
-    documents, _ = read_documents(corpus, fields or FieldNames(), limit, None)
-    prompts = prompts_for(draw(documents, sample), config)
+    documents, _ = draw_each((corpus, *also), fields or FieldNames(), limit, sample)
+    prompts = prompts_for(documents, config)
     with ledger_to_read(Path(out) / LEDGER) as ledger:
         return estimate(prompts, ledger, config.model, schema=ProfileAnswer)
+
+
+def draw_each(
+    corpora: Sequence[Corpus], fields: FieldNames, limit: int | None, sample: int | None
+) -> tuple[list[Document], dict[str, Origin | None]]:
+    """Return what `draw` takes of each collection, and the collections, for a manifest.
+
+    Of several, ids begin with the collection's name, that of its folder or file. Raises InputError
+    for two of one name.
+    """
+    drawn: list[Document] = []
+    origins: dict[str, Origin | None] = {}
+    for corpus in corpora:
+        documents, origin = read_documents(corpus, fields, limit, None)
+        key, documents = "corpus", draw(documents, sample)
+        if len(corpora) > 1:
+            place = Path(corpus) if isinstance(corpus, str | Path) else Path("documents")
+            name = place.parent.name if place.stem == "corpus" else place.stem
+            key, documents = name, [replace(d, id=f"{name}/{d.id}") for d in documents]
+        if key in origins:
+            got, fix = f"two collections {key!r}", "Rename a folder: ids begin with its name."
+            raise InputError(got, expected="different names", fix=fix, where="--also")
+        origins[key] = origin
+        drawn += documents
+    return drawn, origins
 
 
 def draw(documents: Sequence[Document], sample: int | None) -> list[Document]:

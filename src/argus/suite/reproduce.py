@@ -3,8 +3,9 @@
 `argus research recipes` lists the tables. A recipe is one table with its numbers and the request
 that measures each cell here: TOML, a file for each paper. A cell has the keys of its column and of
 its row, the row's first. `reason` says why Argus cannot measure a cell at all. A column with
-`mean_of` has the means of other columns, which it names. The requests are in `argus.suite.requests`
-and `argus.suite.sources`.
+`mean_of` has the means of other columns, which it names. `aggregate` is the place of a cell in the
+paper's own data: a file in DATA/thesis_figures, and its keys, spaces between. {KEY} in it stands
+for another key of the cell. The requests are in `argus.suite.requests` and `argus.suite.sources`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Annotated, Any
 import pyarrow as pa
 
 from argus.data.folders import ArtifactFolder
-from argus.data.reading import read_toml
+from argus.data.reading import parse_json, read_text, read_toml, reading
 from argus.data.writing import one_writer
 from argus.data.yaml_file import nearest
 from argus.errors import ArgusError, InputError
@@ -45,7 +46,11 @@ ReproducedData = Annotated[
     Path | str | None, Doc("Folder of data sets; default: $ARGUS_SHARED/data, else shared/data.")
 ]
 HOME = Path(str(files("argus.suite"))) / "published"
-ABOUT = ("title", "source", "note", "scale", "digits", "columns", "rows")
+OF_CELLS = ("aggregate", "factor")
+ABOUT = ("title", "source", "note", "scale", "digits", "columns", "rows", *OF_CELLS)
+Values = Mapping[str, Any]
+OWN_DATA = "thesis_figures"
+MAX_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,8 @@ class Entry:
     """A cell of a published table.
 
     published: as printed, None if nothing is. parts: figures to measure, of which the cell is the
-    mean, nearly always one. reason: why there are none.
+    mean, nearly always one. reason: why there are none. aggregate, factor: its place in the paper's
+    own data, and the factor from their unit to the table's.
     """
 
     row: str
@@ -61,24 +67,42 @@ class Entry:
     published: float | None
     parts: tuple[Measured, ...] = ()
     reason: str = ""
+    aggregate: str = ""
+    factor: float = 1.0
 
     @classmethod
-    def read(cls, row: Mapping[str, Any], column: Mapping[str, Any], number: int) -> Entry:
+    def read(cls, row: Values, column: Values, number: int, table: Values) -> Entry:
         """Read a cell, with its request unless it is a mean. number: of its column."""
         printed = row.get("published", [])[number : number + 1]
         published = float(printed[0]) if printed and not isinstance(printed[0], str) else None
-        values = {**column, **row}
+        values = {name: table[name] for name in OF_CELLS if name in table} | {**column, **row}
+        values["aggregate"] = values.get("aggregate", "").format(**values)
         values["weight"] = values.get("lambda", 1.0)
         if "average" in values:
             values["task"] = ""
-        names, reason = (row["name"], column["name"]), values.get("reason", "")
-        if reason or "mean_of" in column:
-            return cls(*names, published, reason=reason)
+        about = {f.name: values[f.name] for f in fields(cls)[4:] if f.name in values}
+        cell = cls(row["name"], column["name"], published, **about)
+        if cell.reason or "mean_of" in column:
+            return cell
         for kind in KINDS:
             given = {f.name: values[f.name] for f in fields(kind) if f.name in values}
             if all(f.name in given for f in fields(kind) if f.default is MISSING):
-                return cls(*names, published, (kind(**given),))
-        return cls(*names, published, reason="nothing in Argus measures it")
+                return replace(cell, parts=(kind(**given),))
+        return replace(cell, reason="nothing in Argus measures it")
+
+    def own(self, data: Path) -> float | None:
+        """Return its figure in the paper's own data, in the table's unit. None if not there."""
+        place, *keys = self.aggregate.split() or ("",)
+        if not (file := data / OWN_DATA / place).is_file():
+            return None
+        form, fix = f"a number at {' '.join(keys)}", "Take the file as it was published."
+        value = parse_json(read_text(file, form))
+        with reading(file, expected=form, fix=fix):
+            for key in keys:
+                if isinstance(value, list):  # of objects, whose first value is their name
+                    value = {str(next(iter(each.values()))): each for each in value}
+                value = value[key]
+            return float(value) * self.factor
 
     def lacking(self, place: Place) -> str:
         """Return the reason why it cannot be measured here, or an empty text."""
@@ -97,6 +121,7 @@ class Entry:
         numbers = [value for value in values if isinstance(value, float | int)]
         return {
             "row": self.row, "column": self.column, "published": self.published,
+            "aggregate": self.own(place.data),
             "measured": None if why else fmean(numbers) * scale, "state": state,
             "reason": place.named(str(why)) if state == "failed" else why,
         }  # fmt: skip
@@ -146,7 +171,7 @@ def read_recipe(name: str, places: Mapping[str, Path]) -> Recipe:
     table = json.loads(text)
     columns, rows = table["columns"], table["rows"]
     cells = {
-        (row["name"], column["name"]): Entry.read(row, column, i)
+        (row["name"], column["name"]): Entry.read(row, column, i, table)
         for row in rows
         for i, column in enumerate(columns)
     }
@@ -156,7 +181,7 @@ def read_recipe(name: str, places: Mapping[str, Path]) -> Recipe:
             of = [cells[row, column] for column in means[mean]]
             missing = next((part.reason for part in of if not part.parts), "")
             parts = () if missing else tuple(request for part in of for request in part.parts)
-            cells[row, mean] = Entry(row, mean, cell.published, parts, missing)
+            cells[row, mean] = replace(cell, parts=parts, reason=missing)
     return Recipe(
         name, table["title"], table["source"], table.get("note", ""), table.get("scale", 1.0),
         table.get("digits", 3), [*cells.values()],
@@ -173,8 +198,8 @@ class ReproduceResult(Result):
     source: paper and table.
     note: remarks for the reader.
     measured, failed, not_run: numbers of cells.
-    cells: row, column, published and measured (values in the unit of the paper, or None), state
-    (measured, failed or not run) and reason of each cell.
+    cells: row, column, published, aggregate (of the paper's own data) and measured (values in the
+    unit of the paper, or None), state (measured, failed or not run) and reason of each cell.
     """
 
     TABLES = ("table",)
@@ -188,23 +213,27 @@ class ReproduceResult(Result):
     """Digits that the paper prints behind the point."""
 
     def headline(self) -> Iterator[str]:
-        """Yield the table, a line per row: measured, and the published value after a bar.
+        """Yield the table, a line per row: measured, then the published value.
 
+        A third value is that of the paper's own data, if any is here. Cells are named in which
+        printed number and data differ by more than rounding.
         Rows and columns without any run cell are left out, unless nothing was run at all.
         """
         summary, digits = self.summary, self.digits
         yield f"{summary['recipe']}: {summary['title']} ({summary['source']})"
-        yield "measured | published"
+        has_own = any(cell["aggregate"] is not None for cell in summary["cells"])
+        compared = ("measured", "published", *["aggregate"] * has_own)
+        yield "measured | published" + " | the paper's own data" * has_own
         run = [c for c in summary["cells"] if c["state"] != "not run"] or summary["cells"]
         used = {cell["column"] for cell in run}
         columns = [c for c in dict.fromkeys(c["column"] for c in summary["cells"]) if c in used]
         lines = {row: [row] for row in dict.fromkeys(cell["row"] for cell in run)}
         for cell in summary["cells"]:
             if cell["row"] in lines and cell["column"] in columns:
-                measured, published = cell["measured"], cell["published"]
-                left = cell["state"] if measured is None else f"{measured:,.{digits}f}"
-                right = "-" if published is None else f"{published:,.{digits}f}"
-                lines[cell["row"]].append(f"{left} | {right}")
+                none = {"measured": cell["state"]}
+                values = (none.get(k, "-") if cell[k] is None else cell[k] for k in compared)
+                texts = (v if isinstance(v, str) else f"{v:,.{digits}f}" for v in values)
+                lines[cell["row"]].append(" | ".join(texts))
         table = [["", *columns], *lines.values()]
         yield from aligned(table)
         if more := len(summary["cells"]) - len(lines) * len(columns):
@@ -214,11 +243,25 @@ class ReproduceResult(Result):
         missing = Counter((c["state"], c["reason"]) for c in summary["cells"] if c["reason"])
         for (state, reason), n in missing.items():
             yield f"{state}, {n} cell{'' if n == 1 else 's'}: {reason}"
+        if has_own:
+            yield from differences(summary["cells"])
         if summary["note"]:
             yield summary["note"]
         if summary["not_run"]:
             yield f"DATA: {self.data}"
         yield f"table: {self.folder / 'cells.csv'}"
+
+
+def differences(cells: Sequence[Values]) -> Iterator[str]:
+    """Yield how many printed numbers are no rounding of the data, and the farthest of them."""
+    both = [c for c in cells if None not in (c["published"], c["aggregate"])]
+    gaps = [abs(cell["published"] - cell["aggregate"]) for cell in both]
+    places = [len(str(cell["published"]).partition(".")[2]) for cell in both]
+    apart = [i for i, gap in enumerate(gaps) if round(gap, places[i])]
+    yield f"printed numbers that its own data do not round to: {len(apart)} of {len(both)}"
+    for i in sorted(apart, key=lambda i: -gaps[i])[:MAX_NAMED]:
+        at, (printed, own) = both[i], (f"{both[i][k]:,.6g}" for k in ("published", "aggregate"))
+        yield f"  {at['row']}, {at['column']}: {printed} printed, {own} in the data"
 
 
 def recipes(
@@ -306,6 +349,8 @@ def _open(
     notes, requests = [recipe.note], [cell.parts[0] for cell in recipe.cells if cell.parts]
     if any(isinstance(request, FailureRequest) for request in requests):
         notes.append(how_counted(place))
+    if any(cell.aggregate for cell in recipe.cells) and not (root / OWN_DATA).is_dir():
+        notes.append(f"The paper's own figures are not here (DATA/{OWN_DATA}).")
     of_benchmarks = [request for request in requests if isinstance(request, BenchmarkRequest)]
     notes += map(place.named, which_measured(of_benchmarks))
     return place, replace(recipe, note=" ".join(filter(None, notes)))

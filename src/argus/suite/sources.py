@@ -305,8 +305,8 @@ class FailureRequest(Measured):
     """A value of a table that `argus research generative analyse` makes of a system's output.
 
     output: the system: seal or minder. table: SECTION.TABLE of its figures. line: words in the
-    table's first column. value: the column. The outputs are the published ones if they are here,
-    else of a model trained here.
+    table's first columns, or nothing for a single figure. value: the column, or that figure. The
+    outputs are the published ones if they are here, else of a model trained here.
     """
 
     output: str
@@ -362,9 +362,11 @@ class FailureRequest(Measured):
             if "not_applicable" in table:
                 figures[request] = str(table["not_applicable"])
                 continue
-            column, line = table["columns"].index(request.value), request.line
-            row = next((r for r in table["rows"] if line in (f"{r[0]}", f"{r[0]} {r[1]}")), None)
-            value = None if row is None else row[column]
+            line, value = request.line, table.get(request.value)
+            for row in table["rows"] if line else ():
+                if line in (f"{row[0]}", f"{row[0]} {row[1]}"):
+                    value = row[table["columns"].index(request.value)]
+                    break
             figures[request] = f"no {line} in it" if value is None else float(value)
         wrote_none = is_missing(systems["minder"]["figures"]["scoring"]["query_ngrams"])
         if not are_published and wrote_none:

@@ -83,6 +83,7 @@ def test_ids_are_unique_and_all_modes_of_table_3_are_there() -> None:
     table_2 = {"annotation", "cut-answer", "metadata-overreliance", "cultural-bias",
                "model-capacity", "indistinct-identifiers", "short-identifiers"}  # fmt: skip
     assert table_3 | table_2 <= set(ids)
+    assert {mode.stage for mode in taxonomy()} == {"representation", "training", "inference"}
 
 
 def test_severity_runs_from_the_threshold_to_the_worst() -> None:

@@ -128,21 +128,6 @@ def test_a_probe_of_another_encoder_or_pooling_is_refused(audited, minilm, tmp_p
             predict_rps([CITY], out=tmp_path, **given)
 
 
-def test_fresh_refuses_to_delete_the_probe_that_it_was_given(audited, fitted, minilm, tmp_path):
-    folder = tmp_path / "out"
-    shutil.copytree(audited, folder)
-    before = _contents(folder)
-    for probe in (folder, folder / "probe"):
-        with pytest.raises(InputError, match=r"--fresh would empty the folder .*/probe/probe.json"):
-            predict_rps([CITY], out=folder, probe=probe, encoder=minilm, fresh=True)
-    assert _contents(folder) == before
-
-
-def _contents(folder):
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "lock")
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
-
-
 @pytest.mark.parametrize("file", ["manifest.json", "summary.json"])
 def test_a_damaged_audit_is_refused_by_file(audited, tmp_path, file):
     shutil.copytree(audited, tmp_path / "audit", ignore=shutil.ignore_patterns("lock"))

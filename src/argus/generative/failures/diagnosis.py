@@ -32,11 +32,12 @@ class FailureMode:
     """A way in which generative retrieval fails (thesis, §4). Fields as in taxonomy.toml.
 
     column: None for a mode that outputs, index and model do not show. threshold: of the column. The
-    threshold itself counts.
+    threshold itself counts. stage: of its category in the published taxonomy.
     """
 
     id: str
     category: str
+    stage: str
     name: str
     definition: str
     indicator: str
@@ -72,7 +73,8 @@ class FailureMode:
 def taxonomy() -> list[FailureMode]:
     """Return all modes, in the order of taxonomy.toml."""
     text = files("argus.generative.failures").joinpath("taxonomy.toml").read_text(encoding="utf-8")
-    return [FailureMode(**entry) for entry in tomllib.loads(text)["mode"]]
+    content = tomllib.loads(text)
+    return [FailureMode(stage=content["stages"][e["category"]], **e) for e in content["mode"]]
 
 
 FAILED, LATE, FOUND, UNKNOWN = "failed", "late", "found at 1", "not judged"
@@ -300,6 +302,7 @@ def system_summary(
                 "id": mode.id,
                 "name": mode.name,
                 "category": mode.category,
+                "stage": mode.stage,
                 "direct": mode.direct,
                 "threshold_text": mode.threshold_text,
                 **{name: _round(v) for name, v in spread.items()},

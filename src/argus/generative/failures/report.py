@@ -65,12 +65,13 @@ def section(folder: Path, summary: Mapping[str, Any]) -> Section:
             for label, one in of_systems.items()
             if label not in there
         ]
-    texts = dict.fromkeys(("mode", "category", "what goes wrong", "how it is told", "see"), "text")
+    heads = ("mode", "category", "published stage", "what goes wrong", "how it is told", "see")
+    texts = dict.fromkeys(heads, "text")
     described = []
     for one in taxonomy():
         holds = f" Holds where {one.threshold_text}." if one.threshold_text else ""
         how = f"{one.indicator}{holds}{f' Needs {one.needs}.' if one.needs else ''}"
-        described.append([one.name, one.category, one.definition, how, one.reference])
+        described.append([one.name, one.category, one.stage, one.definition, how, one.reference])
     tables[f"{PREFIX}taxonomy"] = table(texts, described)
     sides = dict.fromkeys(("failed", "found"), "said")
     for name, columns, rows in (
