@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import itertools
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo

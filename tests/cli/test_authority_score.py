@@ -1,7 +1,5 @@
 """`research authority score` and `generate`: what they print and write, and how they refuse."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

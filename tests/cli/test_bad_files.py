@@ -1,7 +1,5 @@
 """Files that `argus research audit` cannot read: a message to act on, and exit code 2."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

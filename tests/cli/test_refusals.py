@@ -1,7 +1,5 @@
 """Mistakes on the command line: each is named, ends with 2, and leaves the folder as it was."""
 
-from __future__ import annotations
-
 import json
 import shlex
 

@@ -1,7 +1,5 @@
 """`--retriever` on the command line: an index and a store answer alike."""
 
-from __future__ import annotations
-
 import json
 
 from argus.encoders import EncoderConfig

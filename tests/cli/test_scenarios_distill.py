@@ -1,7 +1,5 @@
 """`argus research scenarios distill`: what it writes and says, and what it refuses."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Runs each command's example once, as it stands, in a folder of its own."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import multiprocessing
@@ -119,8 +117,8 @@ class _Renames:
 
 
 RENAMES = _Renames()
+# What most commands import: a process that is killed begins with it.
 PRELOADED = ["argus.cli.main", "onnxruntime", "sklearn.pipeline", "lancedb", "duckdb"]
-"""What most commands import: a process that is killed begins with it."""
 
 
 def _until_killed(folder: str, words: list[str], at: int) -> None:

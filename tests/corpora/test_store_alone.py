@@ -1,7 +1,5 @@
 """`argus check STORE`, where nothing is known but the store's name."""
 
-from __future__ import annotations
-
 import shlex
 
 import pytest

@@ -1,7 +1,5 @@
 """Examples, guides and the README run as they say, on real parts, and print what they show."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -98,10 +96,10 @@ def test_langchain_in_chroma_as_the_tutorial_has_it(example, monkeypatch):
 
 
 GUIDES = DOCS / "guides"
+# Commands that exit with 1, as their page says.
 FAILS = frozenset({"argus authority lint --queries questions.jsonl --retriever search.py:plain"})
-"""Commands that exit with 1, as their page says."""
+# By which share a number may differ: that guide reads these pages themselves.
 MOVES = {"guides/build-a-knowledge-base": 1 / 6}
-"""By which share a number may differ: that guide reads these pages themselves."""
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import sys
 
 from argus.knowledge.stdlib import deprecations, standard_library
@@ -19,6 +17,7 @@ ALWAYS = {
     ("threading.Condition.notifyAll", "threading.Condition.notify_all"),
     ("threading.Event.isSet", "threading.Event.is_set"),
 }
+# Some of those that later versions lack.
 UP_TO_3_11 = {
     ("ast.Num", "ast.Constant"),
     ("configparser.LegacyInterpolation", "configparser.BasicInterpolation"),
@@ -30,7 +29,6 @@ UP_TO_3_11 = {
     ("re.template", "re.compile"),
     ("zipimport.zipimporter.find_loader", "zipimport.zipimporter.find_spec"),
 }
-"""Some of those that later versions lack."""
 
 
 def test_deprecations_of_the_running_interpreter_are_those_read_by_eye() -> None:

@@ -1,7 +1,5 @@
 """A disk that is full under one file: /dev/full answers every write as it does."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """The code for an application, run on real stores and retrievers: it ranks as Argus does."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

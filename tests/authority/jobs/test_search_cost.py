@@ -1,7 +1,5 @@
 """A search with words alone imports no model, no compiler and no client."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Changes from a file, and the cached answers that they make stale."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

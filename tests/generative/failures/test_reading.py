@@ -1,7 +1,5 @@
 """Records of output files as questions: and whatever may be amiss in them."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """From a corpus to an n-gram index: what becomes of every passage, and what is refused."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus.errors import InputError

@@ -1,7 +1,5 @@
 """Alignment in plain Python, as docs/knowledge.md says it: what the database has to agree with."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter, defaultdict
 from typing import Any

@@ -1,7 +1,5 @@
 """What an index holds of remedies, written beside the documents of a real store."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

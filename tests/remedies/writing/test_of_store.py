@@ -1,7 +1,5 @@
 """A blend beside the documents of every real store: what it holds, and that it undoes."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus.errors import ArgusError
@@ -9,8 +7,8 @@ from argus.remedies.store_writing import list_in_store, rollback_in_store
 from argus.stores.protocol import FIELDS, KIND, PARENT, REMEDY, SCALE
 from argus.stores.spec import open_store
 
+# A file, a folder and a server; what breaks in the middle, and what is undone, is tried on all.
 ON_THREE = pytest.mark.parametrize("home", ["sqlite-vec", "lancedb", "pgvector"], indirect=True)
-"""A file, a folder and a server; what breaks in the middle, and what is undone, is tried on all."""
 
 
 def check_records(home, result, before, wiki2):

@@ -23,12 +23,12 @@ PAGES = {
     "nothing to show": "/page/comparison/documents",
     "a folder that is none": f"/page/{quote(ATTACKS[1], safe='')}/overview",
 }
+# Pages of a layout of their own: axe takes about a second for each.
 LOOKED_AT = {
     "overview", "why not", "documents", "document", "authority", "nothing to show",
 }  # fmt: skip
-"""Pages of a layout of their own: axe takes about a second for each."""
+# Those with all colours that there are.
 DARK = {"overview", "why not", "authority"}
-"""Those with all colours that there are."""
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -6,8 +6,6 @@ Notation: T an n-gram of a title, Q of a pseudo-query, the others of the body; e
 its weight. "1: 2 | 3" are sums or lists over the first, second and third passage.
 """
 
-from __future__ import annotations
-
 from tests.generative.failures.golden.twelve import differences
 
 

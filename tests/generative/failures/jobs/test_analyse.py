@@ -1,7 +1,5 @@
 """The job: verdicts of a judge, resumed, and results that do not depend on the order."""
 
-from __future__ import annotations
-
 import json
 
 import pyarrow.parquet as pq

@@ -20,8 +20,8 @@ SHARES = (
     "query_score_share", "diversity", "keys_correct", "keys_wrong", "keys_shared",
     "gold_holds_answer", "gold_adjacent",
 )  # fmt: skip
+# Figures of the five heaviest n-grams: of equally heavy ones, those listed first.
 OF_TIES = {"frequency_top", "rarest_top"}
-"""Figures of the five heaviest n-grams: of equally heavy ones, those listed first."""
 
 
 def close(value):
