@@ -10,7 +10,7 @@ from argus.authority.rules import Edge, Order, Record, Rule
 from argus.authority.times import Moment, parse_moment
 from argus.errors import InputError
 from tests.support.draws import examples
-from tests.support.relations import Naive, holds, records_of, relations, times
+from tests.support.relations import Naive, holds, relations, times
 
 SEVERAL = ("supersedes", "overrides")
 
@@ -111,47 +111,6 @@ def test_below_and_among_equal_rule_checks(relation, effective, data):
     edges = [edge for edge in relation.edges if {edge.superseder, edge.superseded} <= some]
     alone = Naive(records, relation.rules, edges, effective=effective)
     agree(view.among(some), alone, groups_of(sorted(some), data))
-
-
-@settings(max_examples=examples(150), deadline=None)
-@given(relations(edges=0), st.sampled_from([0, 1]), st.data())
-def test_insertions_and_deletions_equal_building_at_once(relation, crowded, data):
-    records, rules = relation.records, relation.rules
-    assume(not Naive(records, rules).has_cycle)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scopes, "CROWDED", crowded)
-        authority = Authority((), rules)
-        for record in data.draw(st.permutations(records)):
-            authority.insert(record)
-            authority.controlling([record.id])  # makes heads, which later steps must keep right
-        gone = data.draw(st.sets(st.sampled_from([record.id for record in records])))
-        for id_ in gone:
-            authority.delete(id_)
-            authority.controlling(authority.records)
-        naive = Naive([record for record in records if record.id not in gone], rules)
-        agree(authority, naive, groups_of(naive.records, data))
-    for id_ in list(naive.records):
-        authority.delete(id_)
-    assert len(authority) == 0 and authority.index.buckets == {}
-
-
-@settings(max_examples=examples(150), deadline=None)
-@given(relations(), records_of("new"), st.data())
-def test_a_refused_insertion_changes_nothing(relation, record, data):
-    authority, naive = built(relation)
-    ids = sorted(naive.records)
-    edges = [Edge("new", data.draw(st.sampled_from(ids))), Edge(ids[0], "new")]
-    refused = Naive(
-        [*relation.records, record], relation.rules, [*relation.edges, *edges]
-    ).has_cycle
-    try:
-        authority.insert(record, edges)
-    except InputError:
-        assert refused
-        assert "new" not in authority
-        agree(authority, naive, groups_of(ids, data))
-    else:
-        assert not refused
 
 
 def test_a_day_is_not_before_an_hour_in_it_but_the_next_day():

@@ -3,36 +3,15 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pyarrow.parquet as pq
 
-from argus.retrievability.probes import Probe, save_probe
-from argus.retrievability.probes.models import LinearModel
-from argus.retrievability.probes.probe import ProbeDomain
 from tests.support.full_disk import full_disk_under
 
 FLOAT32 = ("--precision", "float32")
 
 
-def save_ridge(folder, fingerprint, dim, pooling):
-    """Write a probe that takes every vector."""
-    one = np.eye(1, dim, dtype=np.float16)
-    domain = ProbeDomain(np.zeros(dim, np.float32), one, np.ones(1, np.float32), 1.0, 1e6)
-    model = LinearModel(np.random.default_rng(0).normal(size=dim) / 8, 0.5)
-    return save_probe(Probe(model, domain, fingerprint, pooling, dim, 50, 800), folder)
-
-
 def rows(folder):
     return pq.read_table(Path(folder) / "diagnosis.parquet").to_pylist()
-
-
-def test_a_probe_of_another_encoder_is_refused_with_what_to_do(argus, corpus, tmp_path):
-    probe = save_ridge(tmp_path / "probe", "sentence-transformers:other@1 dim=384", 384, "span")
-    given = ("--corpus", corpus, "--kb", corpus, "--probe", probe, "--out", "out")
-    ran = argus("research", "diagnose", *given, *FLOAT32)
-    assert (ran.code, ran.out) == (2, "")
-    assert f"argus: {probe}: a probe of sentence-transformers:other@1" in ran.err
-    assert "argus research probe fit" in ran.err
 
 
 def test_a_full_disk_leaves_the_earlier_results_and_says_so(argus, corpus, tmp_path):

@@ -117,14 +117,14 @@ class _Renames:
 
 
 RENAMES = _Renames()
-# What most commands import: a process that is killed begins with it.
-PRELOADED = ["argus.cli.main", "onnxruntime", "sklearn.pipeline", "lancedb", "duckdb"]
+# What most commands import, and this module: a process that is killed begins with it.
+PRELOADED = [__name__, "onnxruntime", "sklearn.pipeline", "lancedb", "duckdb", "torch"]
 
 
 def _until_killed(folder: str, words: list[str], at: int) -> None:
     os.chdir(folder)
     sys.argv = ["argus", *words]
-    RENAMES.fatal = at
+    RENAMES.counted, RENAMES.fatal = 0, at
     main()
 
 

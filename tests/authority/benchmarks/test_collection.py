@@ -1,6 +1,5 @@
 import json
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,6 @@ from argus.authority.benchmarks.collection import (
 )
 from argus.authority.rules import Edge, Record, Rule, ScopeKey
 from argus.authority.times import parse_moment
-from argus.data import writing
-from argus.data.writing import replacing
 from argus.errors import InputError
 
 RECORDS = [
@@ -51,24 +48,6 @@ def test_a_folder_of_somebody_elses_is_not_written_over(tmp_path: Path) -> None:
         write_benchmark(tmp_path, Benchmark("x", RECORDS, QUESTIONS, EDGES), seed=0)
     assert (tmp_path / "corpus.jsonl").read_text() == "mine"
     assert not (tmp_path / "qrels").exists()
-
-
-@pytest.mark.parametrize("stop", range(5))
-def test_a_write_that_was_stopped_at_any_file_can_be_done_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: int
-) -> None:
-    bench, whole = Benchmark("x", RECORDS, QUESTIONS, EDGES), iter(range(stop))
-
-    def stopping(path: Path) -> AbstractContextManager[Path]:
-        if next(whole, None) is None:
-            raise KeyboardInterrupt
-        return replacing(path)
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(writing, "replacing", stopping)
-        write_benchmark(tmp_path, bench, seed=0)
-    write_benchmark(tmp_path, bench, seed=0)
-    assert read_benchmark(tmp_path) == bench
 
 
 @pytest.mark.parametrize(
