@@ -389,14 +389,6 @@ def test_each_fusion_is_written_or_refused_with_a_way_out():
             assert NAMED[nearest][0] in NATIVE[target]
 
 
-def test_names_and_numbers_are_filled_in_as_they_are():
-    text = code("RRF (60)", "qdrant", url="http://host:1/", collection="it's $k", k="250")
-    assert (
-        'URL, COLLECTION, VECTOR, BM25 = "http://host:1/", "it\'s $k", "dense", "sparse"\n' in text
-    )
-    assert "K, DEPTH = 250, 250 " in text and "client = QdrantClient(URL)\n" in text
-
-
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
