@@ -123,6 +123,7 @@ MISTAKES = {
         "--tau 0": "nothing to repair: 16 of its 16 entities",
         "--mentions guess": "--mentions: 'guess'; expected gazetteer, capitals",
         "--probe nowhere": "nowhere: no probe.json in it",
+        "--queries queries.jsonl": "--queries without --qrels",
     },
     f"tune apply synthesize {REMEDY}": {
         "--preset best": "--preset: 'best'; expected one of paper, robust",
