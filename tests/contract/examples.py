@@ -118,7 +118,7 @@ class _Renames:
 
 
 RENAMES = _Renames()
-# Of the 1,000 questions of FinSuperQA: tests of its recipe ask all.
+# Of the 1,000 questions of FinSuperQA.
 FEWER = patch.object(makers, "PAIRS", 100)
 # What most commands import, and this module: a process that is killed begins with it.
 PRELOADED = [__name__, "onnxruntime", "sklearn.pipeline", "lancedb", "duckdb",
