@@ -1,7 +1,6 @@
 """Examples, guides and the README run as they say, on real parts, and print what they show."""
 
 import contextlib
-import json
 import os
 import re
 import shutil
@@ -13,8 +12,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from langchain_core.embeddings import Embeddings
-from langchain_core.vectorstores import InMemoryVectorStore
 
 from tests.support import console, printed, vectors
 
@@ -56,24 +53,6 @@ def test_the_readme_prints_what_it_shows(tmp_path, monkeypatch):
 def python_of(page: Path) -> list[str]:
     """Return the blocks of Python of a page."""
     return re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-
-
-def langchain_retriever(encoder):
-    """Return a retriever of LangChain's over the chunks."""
-
-    class MiniLM(Embeddings):
-        def embed_documents(self, texts):
-            return encoder.encode_documents(texts).tolist()
-
-        def embed_query(self, text):
-            return encoder.encode_queries([text])[0].tolist()
-
-    lines = (EXAMPLES / "data" / "chunks.jsonl").read_text("utf-8").splitlines()
-    rows = [json.loads(line) for line in lines]
-    store = InMemoryVectorStore(MiniLM())
-    store.add_texts([r["text"] for r in rows], [r["metadata"] for r in rows],
-                    ids=[r["id"] for r in rows])  # fmt: skip
-    return store.as_retriever(search_kwargs={"k": 50})
 
 
 def check_printed(ran: list[console.Ran], *without: str, **said: str) -> None:
