@@ -155,7 +155,7 @@ def save(folder: Path, family: str, *, steps: int) -> Path:
 @pytest.fixture(scope="module", params=FAMILIES)
 def trained(request, tmp_path_factory) -> Path:
     """Folder of a trained tagger, one of each family."""
-    return save(tmp_path_factory.mktemp("ner") / "tagger", request.param, steps=120)
+    return save(tmp_path_factory.mktemp("ner") / "tagger", request.param, steps=200)
 
 
 @pytest.fixture
