@@ -113,6 +113,28 @@ def test_below_and_among_equal_rule_checks(relation, effective, data):
     agree(view.among(some), alone, groups_of(sorted(some), data))
 
 
+@settings(max_examples=examples(150), deadline=None)
+@given(relations(edges=0), st.sampled_from([0, 1]), st.data())
+def test_insertions_and_deletions_equal_building_at_once(relation, crowded, data):
+    records, rules = relation.records, relation.rules
+    assume(not Naive(records, rules).has_cycle)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scopes, "CROWDED", crowded)
+        authority = Authority((), rules)
+        for record in data.draw(st.permutations(records)):
+            authority.insert(record)
+            authority.controlling([record.id])  # makes heads, which later steps must keep right
+        gone = data.draw(st.sets(st.sampled_from([record.id for record in records])))
+        for id_ in gone:
+            authority.delete(id_)
+            authority.controlling(authority.records)
+        naive = Naive([record for record in records if record.id not in gone], rules)
+        agree(authority, naive, groups_of(naive.records, data))
+    for id_ in list(naive.records):
+        authority.delete(id_)
+    assert len(authority) == 0 and authority.index.buckets == {}
+
+
 def test_a_day_is_not_before_an_hour_in_it_but_the_next_day():
     when = {"day": "2024-03-01", "hour": "2024-03-01T10:00:00Z", "next": "2024-03-02"}
     records = [Record(i, "note", parse_moment(t), {"k": "x"}) for i, t in when.items()]
