@@ -94,8 +94,8 @@ def read_once() -> Iterator[Callable[..., OnnxEncoder]]:
         yield kept
 
 
+# Rooms whose tests are about the embedding itself, or about what it takes.
 EMBED_ANEW = {"contract", "encoders", "engine", "health", "jobs"}
-"""Rooms whose tests are about the embedding itself, or about what it takes."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -169,8 +169,8 @@ QUESTIONS = {
     "French metal records": "vinyl",
     "What became of the inventor's correspondence?": "letters",
 }
+# 16 entities of 11 documents of TEXTS have a lower RPS, as the probe for MiniLM predicts it.
 TAU = 0.6
-"""16 entities of 11 documents of TEXTS have a lower RPS, as the probe for MiniLM predicts it."""
 
 
 class Repairable:
@@ -284,12 +284,11 @@ class Endpoint:
     def __init__(self):
         self.requests = []
         self.headers = []
+        # Called with the user's text and the number of the request; None answers as it should.
+        #
+        # Else it says what is different: `text` and `finish` of the answer, or the whole `content`;
+        # `status`, `headers`; `drop`, `half` (of the body), `drip` (a byte at a time).
         self.behave = lambda text, n: None
-        """Called with the user's text and the number of the request; None answers as it should.
-
-        Else it says what is different: `text` and `finish` of the answer, or the whole `content`;
-        `status`, `headers`; `drop`, `half` (of the body), `drip` (a byte at a time).
-        """
         self.released = threading.Event()
         self.under_way = self.most_under_way = 0
         self.lock = threading.Lock()

@@ -1,7 +1,5 @@
 """The public names: forty at most, light to import, each function with an example that runs."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import subprocess

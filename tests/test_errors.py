@@ -1,7 +1,5 @@
 """Errors: what they say, and that they say it after a pickle, too."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A check-up of real parts: files, retrievers, stores, an endpoint; what is broken is told."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

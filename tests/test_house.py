@@ -1,7 +1,5 @@
 """The plan of the house: no circle, no folder over its budget."""
 
-from __future__ import annotations
-
 import ast
 import runpy
 from graphlib import CycleError, TopologicalSorter

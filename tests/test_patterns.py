@@ -6,8 +6,6 @@ nothing matches, so that every way is tried. Expressions are asked as the packag
 judged is growth, of processor time above a floor: any machine says the same.
 """
 
-from __future__ import annotations
-
 import re
 import signal
 import time
@@ -20,17 +18,18 @@ from tests.support.expressions import Expression, expressions
 from tests.support.pumps import texts
 
 CHARACTERS = 10_000
+# Less is not judged; more is stopped. From one to the other is more than STEP times.
 FLOOR_S, CAP_S = 0.01, 0.25
-"""Less is not judged; more is stopped. From one to the other is more than STEP times."""
+# A text is so many times as long as the next shorter.
 STEP = 4
-"""A text is so many times as long as the next shorter."""
-TIMES = 8
-"""A text is asked so often where less than a tick of the clock, which may be 4 ms, would count."""
+# A text is asked so often, or for so long, that a tick of the clock, of up to 4 ms, does not count.
+TIMES, LONG_S = 8, 0.05
+# Between STEP, of what grows as the text does, and its square.
 SQUARE = 8.0
-"""Between STEP, of what grows as the text does, and its square."""
 SHARDS = 8
 # What is stopped late may be a callback of the collector, which reports and goes on.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+# Expressions that take the square of a text, and why none is long where they are asked.
 BOUNDED: dict[str, str] = {
     "argus.drift.sources._NUMBERED": "searched in the last 40 characters of an id",
     "argus.knowledge.gazetteer._ENDED": "searched in eight characters",
@@ -40,7 +39,6 @@ BOUNDED: dict[str, str] = {
     "argus.traffic.reading._KEY_BLOCK": "a block ends at 10,000 characters",
     "argus.traffic.reading._TOKENS[0]": "parts of a token end at 8,000 characters",
 }
-"""Expressions that take the square of a text, and why none is long where they are asked."""
 
 
 @pytest.fixture(autouse=True)
@@ -56,19 +54,20 @@ def _stopped_late() -> Iterator[None]:
 
 
 def seconds(pattern: re.Pattern[Any], way: str, text: str, times: int = 1) -> float:
-    """Processor time of asking, the mean of some times; CAP_S where it was stopped."""
+    """Processor time of asking, the mean of up to some times; CAP_S where it was stopped."""
     subject: Any = text if isinstance(pattern.pattern, str) else text.encode()
-    start = time.process_time()
-    signal.setitimer(signal.ITIMER_VIRTUAL, CAP_S * times)
+    start, spent, asked = time.process_time(), 0.0, 0
+    signal.setitimer(signal.ITIMER_VIRTUAL, CAP_S)
     try:
-        for _ in range(times):
+        while asked < times and spent < LONG_S:
             answer = getattr(pattern, way)(subject)
             list(answer if way == "finditer" else ())
+            spent, asked = time.process_time() - start, asked + 1
     except TimeoutError:
         return CAP_S
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    return min(CAP_S, (time.process_time() - start) / times)
+    return min(CAP_S, spent / asked)
 
 
 def grows(pattern: re.Pattern[Any], way: str, text: str) -> bool:

@@ -1,7 +1,5 @@
 """Settings: what a config's field declares, and how it is checked."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from enum import StrEnum

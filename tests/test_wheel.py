@@ -1,7 +1,5 @@
 """The built wheel with what it requires and nothing else: what works without torch or numba."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The examples of docs/your-own.md run: encoder, remedy, rule and decoding of one's own."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Two times per record: when it takes effect, and when it became known."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus.authority.relation import Authority
@@ -19,10 +17,10 @@ def rule(order: str) -> Rule:
     return Rule("order", "order", "k", order=order)
 
 
+# Announced in January for June.
 EARLY = record("early", "2024-06-01", "2024-01-10")
-"""Announced in January for June."""
+# Announced in February for March.
 INTERIM = record("interim", "2024-03-01", "2024-02-20")
-"""Announced in February for March."""
 PAIR = [EARLY, INTERIM]
 
 

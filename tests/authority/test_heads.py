@@ -1,7 +1,5 @@
 """What is looked at of crowded scopes: a few records, however many there are."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st

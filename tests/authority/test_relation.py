@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import tracemalloc
 
 import pytest
@@ -12,7 +10,7 @@ from argus.authority.rules import Edge, Order, Record, Rule
 from argus.authority.times import Moment, parse_moment
 from argus.errors import InputError
 from tests.support.draws import examples
-from tests.support.relations import Naive, holds, records_of, relations, times
+from tests.support.relations import Naive, holds, relations, times
 
 SEVERAL = ("supersedes", "overrides")
 
@@ -135,25 +133,6 @@ def test_insertions_and_deletions_equal_building_at_once(relation, crowded, data
     for id_ in list(naive.records):
         authority.delete(id_)
     assert len(authority) == 0 and authority.index.buckets == {}
-
-
-@settings(max_examples=examples(150), deadline=None)
-@given(relations(), records_of("new"), st.data())
-def test_a_refused_insertion_changes_nothing(relation, record, data):
-    authority, naive = built(relation)
-    ids = sorted(naive.records)
-    edges = [Edge("new", data.draw(st.sampled_from(ids))), Edge(ids[0], "new")]
-    refused = Naive(
-        [*relation.records, record], relation.rules, [*relation.edges, *edges]
-    ).has_cycle
-    try:
-        authority.insert(record, edges)
-    except InputError:
-        assert refused
-        assert "new" not in authority
-        agree(authority, naive, groups_of(ids, data))
-    else:
-        assert not refused
 
 
 def test_a_day_is_not_before_an_hour_in_it_but_the_next_day():

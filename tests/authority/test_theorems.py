@@ -1,7 +1,5 @@
 """CAR Definition 4, Corollaries 1 and 2, Theorems 1 to 4 as tests, and what makes them precise."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

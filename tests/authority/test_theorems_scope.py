@@ -1,7 +1,5 @@
 """What scope can and cannot tell: CAR Propositions 1 to 3 and Lemma 1 as tests."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction

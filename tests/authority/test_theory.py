@@ -3,7 +3,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.authority.relation import Authority
-from argus.authority.resolution import resolve
 from argus.authority.rules import Record, Rule, ScopeKey
 from argus.authority.theory import (
     EntityIndex,
@@ -98,11 +97,3 @@ def test_it_finds_what_a_look_at_every_record_finds(relation, data):
     found = scopes.later(one.id)
     assert len(found) == len(expected) and set(found) == expected
     assert found == scopes.latest_first(reversed(found))
-
-
-def test_the_latest_is_right_where_a_scope_holds_one_chain():
-    records = [r for i in range(20) for r in chain(f"{i}a", f"{i}b", f"{i}c", scope=f"s{i}")]
-    scopes, authority = ScopeTimes(records), Authority(records, [LATER])
-    for i in range(20):
-        anchor = f"{i}{'abc'[i % 3]}"
-        assert scopes.latest([anchor], 1) == list(resolve({"q": {anchor: 1.0}}, authority)["q"])

@@ -1,7 +1,5 @@
 """The command line in this process, and a small corpus that it can audit."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -26,11 +24,11 @@ NAMES = (
     "Bernoulli Number",
     "Jacquard Loom",
 )
+# A ring: every document names the next, so each has two neighbours and nine neutrals.
 DOCUMENTS = [
     {"_id": f"d{i:02}", "title": name, "text": f"{name} was linked with {NAMES[(i + 1) % 12]}."}
     for i, name in enumerate(NAMES)
 ]
-"""A ring: every document names the next, so each has two neighbours and nine neutrals."""
 
 
 class Ran(NamedTuple):

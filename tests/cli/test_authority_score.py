@@ -1,7 +1,5 @@
 """`research authority score` and `generate`: what they print and write, and how they refuse."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -89,28 +87,3 @@ def test_what_cannot_be_scored_is_refused_and_nothing_written(folder, tmp_path) 
     assert "that has its own" in refused(*base, "finsuperqa", "--queries", "other.jsonl")
     assert "no such file" in refused(*base, folder, "--retriever", "gone.py")
     assert not Path("out").exists()
-
-
-CAR = """
-import argus
-class Words:
-    def __init__(self, corpus):
-        self.texts = {d["doc_id"]: set(d["text"].split()) for d in corpus}
-    def retrieve(self, query, corpus, k):
-        words = set(query.replace("?", "").split())
-        return sorted(self.texts, key=lambda i: (-len(words & self.texts[i]), i))
-class Retriever(argus.authority.AuthorityRetriever):
-    def __init__(self, corpus):
-        records = [argus.authority.Record(d["doc_id"], d["event_type"], scope=d["entities"]) for d
-        in corpus]
-        rule = argus.authority.Rule("patch", "flaw", "id", order="type")
-        super().__init__(Words(corpus), argus.Authority(records, [rule]))
-"""
-
-
-def test_cars_interface_is_scored_bare_and_wrapped(folder, tmp_path) -> None:
-    (tmp_path / "car.py").write_text(CAR)
-    bare = json.loads(lexical(folder, "--retriever", "car.py:Words", "--k", "1", "--json").output)
-    lexical(folder, "--retriever", "car.py:Retriever", "--k", "1", "--fresh")
-    wrapped = json.loads(Path("out/summary.json").read_text())["scoring"]
-    assert [s["systems"][0]["overall"]["tca"]["value"] for s in (bare, wrapped)] == [0.0, 1.0]

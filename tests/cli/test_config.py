@@ -1,7 +1,5 @@
 """`--config file.toml`: what it sets, and what is refused in it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -33,6 +31,7 @@ def test_config_values_are_used_and_options_win_over_them(
     assert (manifest["config"]["pooling"], manifest["config"]["seed"]) == ("span", 3)
 
 
+# A file for all commands: each reads its own part.
 WHOLE = """\
 seed = 3
 precision = "float32"
@@ -60,7 +59,6 @@ qrels = "qrels.txt"
 [tune.apply.expand]
 kb = "kb.jsonl"
 """
-"""A file for all commands: each reads its own part."""
 
 
 @pytest.mark.parametrize(

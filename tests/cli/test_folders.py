@@ -1,7 +1,5 @@
 """Folders of results: what is there stays, whatever goes wrong."""
 
-from __future__ import annotations
-
 import pytest
 
 SMALL = ("--k", "2", "--pool", "5", "--precision", "float32")

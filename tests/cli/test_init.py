@@ -1,7 +1,5 @@
 """What `argus init` writes is what every command reads."""
 
-from __future__ import annotations
-
 import io
 import json
 import tomllib

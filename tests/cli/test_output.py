@@ -1,7 +1,5 @@
 """What the commands print and write."""
 
-from __future__ import annotations
-
 import json
 
 from argus.cli import output as options

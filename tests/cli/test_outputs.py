@@ -1,7 +1,5 @@
 """What Ctrl-C says: where a command writes, and that one that only reads keeps nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus.cli import signatures

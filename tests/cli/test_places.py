@@ -1,7 +1,5 @@
 """What a command writes takes the place of nothing else, and what it is given can be written."""
 
-from __future__ import annotations
-
 import json
 import os
 

@@ -1,7 +1,5 @@
 """What a command says where its streams, or the folder in which it runs, are odd."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -4,8 +4,6 @@ Each example runs once, in a copy of the folder that the one before it has left.
 anew by ARGUS_GOLDENS=write; what changed in them is what changed for users.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -24,22 +22,22 @@ from tests.support.examples import answer, write_files
 
 pytestmark = pytest.mark.slow
 SECRET = "sk-contract-7f3a9c"
+# Inputs of which the first that an example names is damaged.
 READ = ("docs.jsonl", "records.jsonl", "queries.jsonl", "log.jsonl", "run.trec", "before.trec",
         "reviewed.csv", "changes.jsonl", "suite.toml", "more.jsonl")  # fmt: skip
-"""Inputs of which the first that an example names is damaged."""
 MANIFEST_KEYS = (
     "argus", "started", "finished", "config", "inputs", "encoder", "counts", "invocation", "parts",
     "timings_s", "peak_memory_bytes", "environment",
 )  # fmt: skip
+# Commands without a golden, and why.
 LEFT_OUT = {
-    "argus demo": "what it does is what the others do",
+    "argus demo": "what it does is what the others do; the README's test runs it",
     "argus doctor": "it tells of the machine",
     "argus init": "it writes a file of settings, which tests of init read",
 }
-"""Commands without a golden, and why."""
+# Commands whose figures are of weights: on another processor the last bits part them. Their goldens
+# are compared by keys and numbers of rows.
 TRAINED = ("probe", "generative train", "generative tune", "generative search", "scenarios distill")
-"""Commands whose figures are of weights: on another processor the last bits part them. Their
-goldens are compared by keys and numbers of rows."""
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +72,10 @@ def test_only_commands_follow_and_are_left_out() -> None:
     assert {*FOLLOWS, *FOLLOWS.values(), *LEFT_OUT} <= set(COMMANDS)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+RUN = [name for name in EXAMPLES if name != "argus demo"]
+
+
+@pytest.mark.parametrize("name", RUN)
 def test_an_example_runs_as_it_stands(name: str, examples: Examples) -> None:
     ran = examples.after(name)
     assert ran.code == 0, ran.err
@@ -111,8 +112,8 @@ def test_a_job_keeps_what_made_it_and_shows_it(name: str, examples: Examples) ->
     assert "<h1" in (out / "report.html").read_text()
 
 
+# Commands whose output is what is wrong.
 TELLING = ("argus init", "argus doctor")
-"""Commands whose output is what is wrong."""
 NAMED = {
     name: next((file for file in READ if file in shlex.split(line)), None)
     for name, line in EXAMPLES.items()
@@ -158,7 +159,7 @@ def test_json_is_the_summary(name: str, examples: Examples) -> None:
 
 
 def test_no_file_holds_a_secret(examples: Examples) -> None:
-    for name in EXAMPLES:
+    for name in RUN:
         ran = examples.after(name)
         assert SECRET not in ran.out + ran.err
         holding = [

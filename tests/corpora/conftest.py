@@ -1,7 +1,5 @@
 """Documents of wiki2 with vectors that MiniLM made of them, and every real store in turn."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """A folder of files is a corpus wherever one is read, and a file that cannot be read is named."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import PurePosixPath, PureWindowsPath
 

@@ -1,7 +1,5 @@
 """Jobs over a store: the vectors that it holds, measured in place."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where a record's text and title stand: LangChain, LlamaIndex, Chroma, and shapes of one's own."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

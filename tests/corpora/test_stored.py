@@ -1,7 +1,5 @@
 """Records of real stores as documents, with their vectors; and stores that cannot be one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

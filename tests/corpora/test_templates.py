@@ -1,7 +1,5 @@
 """How title and text were joined is found from the vectors, or named; never assumed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -10,8 +8,8 @@ import pytest
 from argus.corpora.stored import COMPARED, USUAL, find_template
 from argus.data.types import Document
 
+# MiniLM reads any white space as one space, so these cannot be told from "{title} {text}".
 BLANK_ALIKE = {"{title}\n{text}", "{title}\n\n{text}"}
-"""MiniLM reads any white space as one space, so these cannot be told from "{title} {text}"."""
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Damaged files: every reader reads them or raises an ArgusError, soon and in little memory."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
@@ -132,6 +130,7 @@ COUNTS = {"documents": {"documents": 9, "never_retrieved": 1}, "never_retrieved_
 RULES = b"name: laws\nrules:\n  - {name: a, superseding: x, superseded: y, scope: [bill]}\n"
 SUITE = b'[[retrievers]]\nname = "BM25"\nbm25 = true\n[[tasks]]\ntask = "task"\n'
 DPR = json.dumps([{"question": "who?", "answers": ["a"], "ctxs": [{"passage_id": "d1"}]}]).encode()
+# By the name of a file: a whole one, or what makes it, and the reader.
 READERS: dict[str, tuple[bytes | Callable[[], bytes], Callable[[Path], object]]] = {
     "rows.jsonl": (CORPUS, call("data.rows.read_rows")),
     "rows.parquet": (parquet, call("data.rows.read_rows")),
@@ -151,7 +150,6 @@ READERS: dict[str, tuple[bytes | Callable[[], bytes], Callable[[Path], object]]]
     "ledger.sqlite": (ledger, read_ledger),
     "answers.sqlite": (answers, read_answers),
 }  # fmt: skip
-"""By the name of a file: a whole one, or what makes it, and the reader."""
 
 
 @contextmanager

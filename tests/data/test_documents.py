@@ -1,7 +1,5 @@
 """Documents and queries, from files and data frames; BEIR folders."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

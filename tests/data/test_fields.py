@@ -1,7 +1,5 @@
 """Columns, paths into objects, and the values of payloads."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Folders of results: records, sections, tables, torn runs."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Runs are read, written and cut."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -1,7 +1,5 @@
 """Tables in Parquet, and cells of CSV that no spreadsheet computes."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest

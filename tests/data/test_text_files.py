@@ -1,7 +1,5 @@
 """Files are refused that are none, too large or of another encoding."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

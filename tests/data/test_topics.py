@@ -1,7 +1,5 @@
 """Questions and passages in the formats of DPR and KILT."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from functools import partial

@@ -1,7 +1,5 @@
 """Files whole or not at all, one writer per folder, and locks."""
 
-from __future__ import annotations
-
 import json
 import resource
 import subprocess

@@ -1,7 +1,5 @@
 """Pages of docs/: short, with links that lead somewhere; container files and their paths."""
 
-from __future__ import annotations
-
 import re
 import runpy
 from functools import cache

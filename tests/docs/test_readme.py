@@ -1,7 +1,5 @@
 """The README: short and plain. That it shows what is printed: tests/examples/test_examples.py."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

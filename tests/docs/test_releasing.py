@@ -1,7 +1,5 @@
 """What goes out is whole: its Pythons are tried, and no release lacks an address or a version."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """How chunks have drifted from their sources, by their paths and by their words alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus.data.types import Document

@@ -1,7 +1,5 @@
 """What `argus check --sources` writes, serves, refuses and tells."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import subprocess

@@ -1,7 +1,5 @@
 """Excluded documents are out of every system's results before anything is measured."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus.data import Document, Query

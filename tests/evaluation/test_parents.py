@@ -1,7 +1,5 @@
 """Chunks that a retriever returns, judged by the documents that they are of."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

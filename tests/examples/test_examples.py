@@ -1,9 +1,6 @@
 """Examples, guides and the README run as they say, on real parts, and print what they show."""
 
-from __future__ import annotations
-
 import contextlib
-import json
 import os
 import re
 import shutil
@@ -15,8 +12,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from langchain_core.embeddings import Embeddings
-from langchain_core.vectorstores import InMemoryVectorStore
 
 from tests.support import console, printed, vectors
 
@@ -60,24 +55,6 @@ def python_of(page: Path) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
 
 
-def langchain_retriever(encoder):
-    """Return a retriever of LangChain's over the chunks."""
-
-    class MiniLM(Embeddings):
-        def embed_documents(self, texts):
-            return encoder.encode_documents(texts).tolist()
-
-        def embed_query(self, text):
-            return encoder.encode_queries([text])[0].tolist()
-
-    lines = (EXAMPLES / "data" / "chunks.jsonl").read_text("utf-8").splitlines()
-    rows = [json.loads(line) for line in lines]
-    store = InMemoryVectorStore(MiniLM())
-    store.add_texts([r["text"] for r in rows], [r["metadata"] for r in rows],
-                    ids=[r["id"] for r in rows])  # fmt: skip
-    return store.as_retriever(search_kwargs={"k": 50})
-
-
 def check_printed(ran: list[console.Ran], *without: str, **said: str) -> None:
     """Run what the commands of an example, and their results, print; it has been blended itself."""
     files = {
@@ -98,10 +75,10 @@ def test_langchain_in_chroma_as_the_tutorial_has_it(example, monkeypatch):
 
 
 GUIDES = DOCS / "guides"
+# Commands that exit with 1, as their page says.
 FAILS = frozenset({"argus authority lint --queries questions.jsonl --retriever search.py:plain"})
-"""Commands that exit with 1, as their page says."""
+# By which share a number may differ: that guide reads these pages themselves.
 MOVES = {"guides/build-a-knowledge-base": 1 / 6}
-"""By which share a number may differ: that guide reads these pages themselves."""
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Small n-gram indexes and models of random weights for them, made once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Pseudo-queries out of a file: own rows, expansions, and what is wrong with a row."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Searches leave results that others read, go on after a kill, and refuse bad input."""
 
-from __future__ import annotations
-
 import json
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,8 +17,8 @@ from argus.retrievers.opening import opened
 from tests.support.ngrams import QUESTIONS
 
 DECODING = Decoding(beams=3, body_tokens=4, title_tokens=6, query_tokens=6)
+# In a corpus of some hundred tokens, the published smoothing leaves nearly nothing a weight.
 SCORING = Scoring(smoothing=0.05)
-"""In a corpus of some hundred tokens, the published smoothing leaves nearly nothing a weight."""
 
 
 @pytest.fixture

@@ -31,8 +31,8 @@ QUERIES = [
 ]
 SMALL = Decoding(beams=4, body_tokens=5, title_tokens=8, query_tokens=12)
 
+# Weighs every key in a vast corpus: hardly any n-gram of random weights is above chance here.
 EVERYTHING = Scoring(smoothing=0)
-"""Weighs every key in a vast corpus: hardly any n-gram of random weights is above chance here."""
 
 
 def answers(index, model, mode=Mode.MINDER, decoding=SMALL, queries=QUERIES):

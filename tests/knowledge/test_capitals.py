@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from argus.corpora.opening import read_corpus

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import sys
 
 from argus.knowledge.stdlib import deprecations, standard_library
@@ -7,30 +5,19 @@ from argus.knowledge.stdlib import deprecations, standard_library
 # Read by eye on Python 3.11, 3.12 and 3.13; what is in the running interpreter is told by version.
 ALWAYS = {
     ("abc.abstractclassmethod", "abc.abstractmethod"),
-    ("abc.abstractclassmethod", "classmethod"),
-    ("abc.abstractproperty", "abc.abstractmethod"),
-    ("abc.abstractproperty", "property"),
-    ("abc.abstractstaticmethod", "abc.abstractmethod"),
-    ("abc.abstractstaticmethod", "staticmethod"),
     ("ast.ExtSlice", "ast.Tuple"),
     ("locale.getdefaultlocale", "locale.getencoding"),
-    ("locale.getdefaultlocale", "locale.getlocale"),
-    ("locale.getdefaultlocale", "locale.setlocale"),
     ("threading.Condition.notifyAll", "threading.Condition.notify_all"),
     ("threading.Event.isSet", "threading.Event.is_set"),
 }
+# Some of those that later versions lack.
 UP_TO_3_11 = {
     ("ast.Num", "ast.Constant"),
-    ("configparser.LegacyInterpolation", "configparser.BasicInterpolation"),
-    ("configparser.LegacyInterpolation", "configparser.ExtendedInterpolation"),
     ("configparser.RawConfigParser.readfp", "configparser.RawConfigParser.read_file"),
     ("importlib.resources.contents", "importlib.resources.files"),
-    ("pathlib.Path.link_to", "pathlib.Path.hardlink_to"),
     ("pkgutil.ImpImporter", "importlib"),
-    ("re.template", "re.compile"),
     ("zipimport.zipimporter.find_loader", "zipimport.zipimporter.find_spec"),
 }
-"""Some of those that later versions lack."""
 
 
 def test_deprecations_of_the_running_interpreter_are_those_read_by_eye() -> None:

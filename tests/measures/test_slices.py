@@ -1,7 +1,5 @@
 """Shares by slice: what becomes a slice, and which is the worst."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Chroma loses live records after deletions and upserts; each repair is measured again."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Which records a store does not bring back by their own vectors, and why."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

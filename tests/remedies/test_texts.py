@@ -1,7 +1,5 @@
 """Further texts of a file or of a user's code are searched, and are undone like any remedy."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus.data.types import Document, Query

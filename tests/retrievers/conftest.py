@@ -1,7 +1,5 @@
 """Documents, an HTTP server on the loopback, an index with a blend."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,7 +1,5 @@
 """A blend in a store, as `BlendedRetriever` and by its name: the index's own exact ranking."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A blend over a retriever's own results: its filters hold, and its objects come back."""
 
-from __future__ import annotations
-
 import asyncio
 
 import numpy as np

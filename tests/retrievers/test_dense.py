@@ -1,7 +1,5 @@
 """Argus indexes and vector stores as retrievers: named, filtered, failing, kept."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 Requests and answers are those that the engines document; none of the products was run.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -150,8 +148,8 @@ def test_a_description_that_is_wrong_says_where(tmp_path, text, problem):
     assert "u:p" not in str(error.value)
 
 
+# By preset: the request and the answer that its engine documents, for one query.
 ENGINES = json.loads((Path(__file__).parent / "engines.json").read_text())
-"""By preset: the request and the answer that its engine documents, for one query."""
 
 
 def without_vectors(value):

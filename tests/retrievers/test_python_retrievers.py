@@ -1,7 +1,5 @@
 """Objects, functions and classes of any shape, here and in Python files of a user's own."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus.data.types import Query

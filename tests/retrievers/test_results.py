@@ -1,7 +1,5 @@
 """What retrievers return, in all shapes, becomes ids with falling scores."""
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 

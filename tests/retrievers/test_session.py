@@ -1,7 +1,5 @@
 """Asking: at once, at a pace, within a time; a failure fails its query, answers are cached."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

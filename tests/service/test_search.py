@@ -6,8 +6,8 @@ from argus.authority.search import search_authority
 from tests.support.superseding import story_source
 
 QUESTION = "archives that write outside of their folder"
+# Of fix-1b, as the index has it.
 TEXT = "Release 2.5 Links are checked as well. Replaces 2.4."
-"""Of fix-1b, as the index has it."""
 
 
 @pytest.mark.parametrize("date", [None, "2024-01-15", "2024-02-15", "2024-03-15"])

@@ -1,7 +1,5 @@
 """Every real store in turn."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """FAISS: ids and vectors of every kind of index that holds them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

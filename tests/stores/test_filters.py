@@ -1,7 +1,5 @@
 """A filter is by a field and a value: neither can say more to the store."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus.errors import InputError

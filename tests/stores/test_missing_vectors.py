@@ -1,7 +1,5 @@
 """Records without a vector are read as broken and are never a hit; of several, one is named."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus.errors import InputError

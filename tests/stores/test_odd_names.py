@@ -1,7 +1,5 @@
 """Tables and columns of any name, and vectors that have no distance."""
 
-from __future__ import annotations
-
 import numpy as np
 import psycopg
 

@@ -1,7 +1,5 @@
 """What a store is opened with: settings that it has, and a key that is there."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus.errors import InputError

@@ -1,7 +1,5 @@
 """No password or key of a store is shown: not in its name, not in what its client says."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 
 import pytest

@@ -1,7 +1,5 @@
 """What every store does in place: described, read, searched, written; on the real thing."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

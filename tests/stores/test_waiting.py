@@ -1,7 +1,5 @@
 """A statement that runs on is stopped; a file that stays held is named."""
 
-from __future__ import annotations
-
 import threading
 
 import apsw

@@ -1,7 +1,5 @@
 """Collections that Argus makes beside the user's, in every store that keeps fields."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Instructions of tasks in front of queries, for models that take one."""
 
-import json
-
 import pytest
 
 from argus.encoders.config import EncoderConfig
@@ -64,18 +62,11 @@ def test_each_task_is_asked_with_its_own_instruction(home, tmp_path):
 
 
 def test_an_instruction_of_each_query_stands_behind_it(tmp_path):
-    """As mteb puts them together, whose own loader is asked."""
-    mteb = pytest.importorskip("mteb._create_dataloaders")
-    datasets = pytest.importorskip("datasets")
+    """As `_combine_queries_with_instruction_text` of mteb puts them together."""
     parquet(tmp_path / "corpus" / "test.parquet", {"_id": "d", "title": "", "text": "Tea."})
     parquet(tmp_path / "queries" / "test.parquet", {"_id": "q", "text": "hot leaves"})
     parquet(tmp_path / "qrels" / "test.parquet", {"query-id": "q", "corpus-id": "d", "score": 1})
     parquet(tmp_path / "instruction" / "test.parquet",
             {"query-id": "q", "instruction": "Green tea alone counts."})  # fmt: skip
-    task = open_task(f"mteb:{tmp_path}")
-    rows = datasets.Dataset.from_dict(
-        {"text": [task.queries[0].text], "instruction": [task.instructions["q"]]}
-    )
-    theirs = mteb._combine_queries_with_instruction_text(rows)[0]["text"]
-    assert [query.text for query in task.with_instructions().queries] == [theirs]
-    assert json.dumps(theirs) == '"hot leaves Green tea alone counts."'
+    (query,) = open_task(f"mteb:{tmp_path}").with_instructions().queries
+    assert query.text == "hot leaves Green tea alone counts."

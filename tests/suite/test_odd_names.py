@@ -1,7 +1,5 @@
 """Names of a suite are any text: in paths and in Markdown."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The page of published tables holds what was measured, in its tables and in its words."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """An index whose encoder turns some directions of queries round, and what its documents are for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -57,8 +55,8 @@ def needs_of(documents: Sequence[Document]) -> dict[str, Profiled]:
 
 NEEDS = needs_of(DOCUMENTS[:100])
 QUESTIONS = [Query(f"q{i}", " ".join(d.text.split()[1:5])) for i, d in enumerate(DOCUMENTS[100:])]
+# Of documents without needs.
 JUDGED: Qrels = {f"q{i}": {d.id: 1} for i, d in enumerate(DOCUMENTS[100:])}
-"""Of documents without needs."""
 
 
 def turned_index(folder: Path) -> Path:

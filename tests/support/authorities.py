@@ -1,7 +1,5 @@
 """Small authority relations: by hand, at random, and by a plain reference that makes every pair."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -28,8 +26,8 @@ def chain(*ids: str, scope: str = "s", first_day: int = 1) -> list[Record]:
     return [record(id_, "doc", first_day + i, entity=scope) for i, id_ in enumerate(ids)]
 
 
+# Whatever of a scope is later.
 LATER = Rule("doc", "doc", ("entity",), name="later")
-"""Whatever of a scope is later."""
 
 
 @dataclass(frozen=True)

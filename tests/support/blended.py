@@ -1,7 +1,5 @@
 """An index with a blend, and the records of that blend as a store holds them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,8 +20,8 @@ TEXT = (
     "sail wind storm cloud rain field seed bread flour oven salt fish net harbour ship crane"
 )
 WORDS = TEXT.split()
+# Id, unit vector, payload.
 Record = tuple[str, FloatArray, dict[str, Any]]
-"""Id, unit vector, payload."""
 
 
 class UnitWords(WordEncoder):

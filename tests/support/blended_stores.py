@@ -1,7 +1,5 @@
 """Real stores that hold the records of a blend."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Chromium without a window: skipped with the reason where there is none, a failure in CI."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -17,8 +15,8 @@ FLAGS = [
 ]  # fmt: skip
 
 
+# Pixels of a window without a screen; a narrower page is shown in a frame.
 NARROWEST = 500
-"""Pixels of a window without a screen; a narrower page is shown in a frame."""
 
 
 def browser() -> str:

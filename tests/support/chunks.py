@@ -1,7 +1,5 @@
 """Parts of collections as a splitter leaves them: chunks with a payload."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

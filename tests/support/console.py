@@ -4,8 +4,6 @@ A block of ```console holds lines `$ COMMAND`, and below each what it prints, or
 `...` stands for what is left out. `argus` and `python` run in this process.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os
@@ -25,8 +23,8 @@ from typer.testing import CliRunner
 from argus.cli.main import app
 
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
+# An id of a remedy: a hash of vectors, whose last digits differ from machine to machine.
 REMEDY = re.compile(r"\b(blend|expand-robust|scenarios|adapt)-[0-9a-f]{8}\b")
-"""An id of a remedy: a hash of vectors, whose last digits differ from machine to machine."""
 ANY = "<id>"
 
 
@@ -124,11 +122,10 @@ def check(page: Path, *, fails: frozenset[str] = frozenset(), moves: float = 0.0
     return done
 
 
+# How far a fraction, and a percentage, may be from the page's; whole numbers are exact.
+#
+# Where numbers move, ten times that, and a whole number by four at least.
 TOLERANCE, POINTS, COUNTS = 0.02, 2.0, 4.0
-"""How far a fraction, and a percentage, may be from the page's; whole numbers are exact.
-
-Where numbers move, ten times that, and a whole number by four at least.
-"""
 NUMBER = re.compile(r"(?<![\w.#-])[-+]?\d[\d,]*\.\d+%?")
 ANY_NUMBER = re.compile(r"(?<![\w.#-])[-+]?\d(?:[\d,]*\d)?(?:\.\d+)?%?(?!\w)")
 

@@ -1,7 +1,5 @@
 """Damage: values of a JSON document of another type, or missing; bytes changed, cut and lost."""
 
-from __future__ import annotations
-
 import copy
 import random
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A few documents with profiles, and a tiny model to distil them into."""
 
-from __future__ import annotations
-
 from argus.data.types import Document
 from argus.scenarios import Profiled, ProfileState, Scenario, ScenarioProfile
 from argus.scenarios.profiles import STUDENT
@@ -27,5 +25,5 @@ def noise(topic: str) -> Profiled:
 
 DOCUMENTS = [document(topic) for topic in TOPICS]
 PROFILES = {topic: profiled(topic) for topic in TOPICS} | {"clay": noise("clay")}
+# What a tokenizer is made for.
 TEXTS = [STUDENT] * 2 + [d.text for d in DOCUMENTS]
-"""What a tokenizer is made for."""

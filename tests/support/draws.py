@@ -1,7 +1,5 @@
 """What `make test` tries of what `make campaign` tries: few examples, no marked campaigns."""
 
-from __future__ import annotations
-
 import os
 
 SHARE = float(os.environ.get("ARGUS_EXAMPLES", "0.3"))

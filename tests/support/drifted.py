@@ -1,7 +1,5 @@
 """A folder of sources, and the chunks of an index that has drifted from it in 16 ways."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """Small dumps in the layout of the real ones."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import json
@@ -26,8 +24,8 @@ HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" xml:lang=
     </namespaces>
   </siteinfo>
 """
+# bz2 in blocks of 100 kB: small dumps have several.
 PACK = {"bz2": lambda data: bz2.compress(data, 1), "gz": gzip.compress, "plain": bytes}
-"""bz2 in blocks of 100 kB: small dumps have several."""
 
 
 def any_site() -> Site:

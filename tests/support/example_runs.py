@@ -1,7 +1,5 @@
 """The example that each command's help opens with, and the folder in which it runs as it stands."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
@@ -31,6 +29,7 @@ COMMANDS = dict(leaves("argus", typer.main.get_command(app)))
 EXAMPLES: dict[str, Any] = {
     name: getattr(one.callback, "example", None) for name, one in COMMANDS.items()
 }
+# Which command's example comes first, in the same folder.
 FOLLOWS = {
     "argus explain": "argus index build",
     "argus evaluate": "argus index build",
@@ -64,7 +63,6 @@ FOLLOWS = {
     "argus research generative tune": "argus research generative train",
     "argus research generative search": "argus research generative train",
 }
-"""Which command's example comes first, in the same folder."""
 URL, REMEDY = "http://127.0.0.1:8000/v1", r"expand-robust-\w{8}"
 
 

@@ -1,7 +1,5 @@
 """A folder with the files that the commands' examples name, and what stands behind their URL."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every regular expression of the package, and how it is asked."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re

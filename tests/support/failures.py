@@ -1,7 +1,5 @@
 """Small outputs of generative retrieval in the published format."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

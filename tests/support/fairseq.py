@@ -1,7 +1,5 @@
 """A checkpoint in the layout of fairseq, made from a BART of transformers by the way back."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +15,8 @@ SETTINGS: dict[str, Any] = {
     "activation_fn": "gelu", "no_scale_embedding": True, "dropout": 0.0,
     "encoder_normalize_before": False, "layernorm_embedding": True, "share_all_embeddings": True,
 }  # fmt: skip
+# Rows behind those of tokens.
 FILLER = 2
-"""Rows behind those of tokens."""
 
 
 @dataclass(frozen=True)

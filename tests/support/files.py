@@ -1,7 +1,5 @@
 """A folder of four small files: Markdown, text, HTML and PDF."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 PAGES = {

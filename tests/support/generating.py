@@ -1,7 +1,5 @@
 """A small corpus of generative retrieval with its index and a tiny model, and plain readings."""
 
-from __future__ import annotations
-
 from copy import copy
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """A place for the service in which every text is an attack: titles, ids, payloads, answers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,6 +16,7 @@ from argus.service.workplace import Workplace, open_workplace
 from tests.support.sentence_models import make_model
 from tests.support.words import ByWords, corpus
 
+# Each sets a flag where it is run, but the last: it turns what stands beside it.
 ATTACKS = (
     "<script>window.attacked = 1</script>",
     "\"><img src=x onerror='window.attacked = 1'>",
@@ -26,9 +25,8 @@ ATTACKS = (
     "' onfocus=window.attacked=1 autofocus hx-on:load=window.attacked=1 hx-get=/ hx-trigger=load '",
     "\u202egpj.exe \u2067of\u200f\x1b]0;attacked\x07",
 )
-"""Each sets a flag where it is run, but the last: it turns what stands beside it."""
+# Of a document, beside those of `corpus`.
 ID = "<b onclick=window.attacked=1>&'\"/?#%2e%2e\u202e"
-"""Of a document, beside those of `corpus`."""
 FIELD = "kind"
 
 

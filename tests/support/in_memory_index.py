@@ -1,7 +1,5 @@
 """An n-gram index over passages of tokens, without tokenizer and folder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """An engine of one worker that is this process; sends all that it is given through pickle."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -14,11 +12,11 @@ class InProcessEngine:
 
     def __init__(self, ahead: int = 3):
         self.ahead = ahead
+        # What each run was for.
         self.setups: list[str] = []
-        """What each run was for."""
         self.blocks = 0
+        # The block, of all runs, at which the engine is lost.
         self.fail_at: int | None = None
-        """The block, of all runs, at which the engine is lost."""
 
     def run(self, work: Any, blocks: Iterable[Any]) -> Iterator[tuple[int, Any]]:
         work = pickle.loads(pickle.dumps(work))

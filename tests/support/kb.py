@@ -1,7 +1,5 @@
 """A small knowledge base on disk."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

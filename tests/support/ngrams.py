@@ -1,13 +1,13 @@
 """A few passages, their n-gram index, and a model of random weights that searches them."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.tiny_seq2seq import make_seq2seq
 
+# Two titles alike, one within another, one without a text, one passage without a title, one empty;
+# an id holds a space.
 ROWS = [
     {"_id": "bern", "title": "Bern", "text": "Bern is the capital city of Switzerland."},
     {"_id": "aare", "title": "Aare", "text": "The Aare is a river that flows into the Rhine."},
@@ -25,8 +25,6 @@ ROWS = [
     {"_id": "empty", "title": "", "text": " \n"},
     {"_id": "plain", "title": "", "text": "It rained on most days of the week."},
 ]
-"""Two titles alike, one within another, one without a text, one passage without a title, one empty;
-an id holds a space."""
 QUERIES = {"bern": ["capital of the Swiss", "where is Bern"], "ska": ["Jamaican music"]}
 QUESTIONS = {"q1": "Which city is the capital?", "q2": "Who wrote the first program?"}
 SIZE = 400

@@ -1,7 +1,5 @@
 """The paper's sampler, plainly: the reference that the exact kernel is tested against."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """A local Qdrant whose payloads are the rows of somebody's chunks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

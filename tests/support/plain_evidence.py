@@ -5,8 +5,6 @@ The reading of docs/generative.md (thesis, eqs. 1-3).
 Dictionaries, sets, tuples and loops; the index is asked in the same batches as by the kernels.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from heapq import nsmallest

@@ -6,8 +6,6 @@ of an n-gram longer than one. So a border can be the first or the last token and
 and no n-gram reaches from one passage into the next. The empty n-gram occurs before every token.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from types import SimpleNamespace

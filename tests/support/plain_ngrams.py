@@ -3,8 +3,6 @@
 Fast enough to stand beside the compiled index on millions of tokens; `PlainIndex` is not.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections import Counter
 
@@ -19,7 +17,7 @@ class SortedSuffixes:
         self.text, self.suffixes, self.starts = text, suffixes, starts
 
     @classmethod
-    def of(cls, text: list[int], starts: list[int]) -> SortedSuffixes:
+    def of(cls, text: list[int], starts: list[int]) -> "SortedSuffixes":
         """Sort the suffixes of every passage, each up to the border that closes it."""
         whole: list[tuple[list[int], int]] = []
         for start, end in zip(starts, [*starts[1:], len(text) - 1], strict=True):

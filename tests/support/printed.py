@@ -1,7 +1,5 @@
 """The commands that Argus prints, in lines, verdicts, reports and pages, each run as it stands."""
 
-from __future__ import annotations
-
 import html
 import re
 import shlex
@@ -78,14 +76,14 @@ def run_all(lines: Iterable[str], said: Mapping[str, str]) -> None:
         run(CAPITALS.sub(lambda word: said[word[0]], part))
 
 
+# What is known to the person alone who reads the command.
 SAID = {
     "RECORDS": "policies/policies.jsonl", "RULES": "policies/rules.yaml",
     "MODEL": "all-MiniLM-L6-v2", "URL": "http://127.0.0.1:9/v1", "NEW": "later",
     "WORDS": "copy", "QUESTION": "cost", "OTHER": "other", "SOURCES": "policies",
 }  # fmt: skip
-"""What is known to the person alone who reads the command."""
+# Commands of parts that a project may lack: a store, relations, a model that writes n-grams.
 UNTRIED = ("argus check --store STORE", "argus research audit", "argus research generative")
-"""Commands of parts that a project may lack: a store, relations, a model that writes n-grams."""
 
 
 def check(outputs: Iterable[str], said: Mapping[str, str], *without: str) -> None:

@@ -4,8 +4,6 @@ For each repeat without a bound: what leads to it, what it repeats many times, a
 nothing matches; and what leads to it many times, each of which is a start of its own.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -15,16 +13,16 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 ENDS = ("\x00", "\n\x00 a")
+# Repeats of more than so many are without a bound here.
 MANY = 50
-"""Repeats of more than so many are without a bound here."""
+# Walks of the tree, each with other characters and branches.
 ROUNDS = 16
-"""Walks of the tree, each with other characters and branches."""
+# What many expressions name.
 UNITS = (
     *"aA0 \t\n.,-_/\\\"'<>[]{}()=@#*|:&;é",
     *("a ", "a.", "a-", "1.", "0 ", "\n\n", "{{", "[[", "<!--", "<ref", "&amp;", "http://a"),
     *("a@a", "$a"),
 )
-"""What many expressions name."""
 _USUAL = "a (.A0-_\n,\"'[<{=:/\\é"
 _CATEGORIES = {
     sre.CATEGORY_DIGIT: r"\d",
@@ -35,8 +33,8 @@ _CATEGORIES = {
     sre.CATEGORY_NOT_WORD: r"\W",
 }
 _REPEATS = (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT)
+# What leads to a repeat, and what it repeats.
 Pump = tuple[str, str]
-"""What leads to a repeat, and what it repeats."""
 
 
 def texts(pattern: re.Pattern[Any], n: int) -> Iterator[str]:

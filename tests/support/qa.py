@@ -13,8 +13,8 @@ from argus.indexes.views import ViewIndex
 from argus.scenarios.files import read_profiles, scenario_views
 
 DOCUMENTS = 10
+# The scenario of each document that is no view: its need is the question.
 HELD_OUT = 0
-"""The scenario of each document that is no view: its need is the question."""
 
 
 @dataclass(frozen=True)

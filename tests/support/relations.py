@@ -1,7 +1,5 @@
 """Random authority relations, and a plain reference that checks every rule on every pair."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
@@ -125,8 +123,8 @@ def records_of(draw, id_):
     )
 
 
+# A record's j names the k of what it replaces.
 NAMES = ScopeKey("j", "k")
-"""A record's j names the k of what it replaces."""
 
 
 @st.composite

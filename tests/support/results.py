@@ -1,7 +1,5 @@
 """What results show of themselves: lines at the prompt and in a notebook, and their tables."""
 
-from __future__ import annotations
-
 import json
 from html import unescape
 from pathlib import Path

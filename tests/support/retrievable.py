@@ -1,7 +1,5 @@
 """What people ask: an index and a Qdrant collection of a few documents, both of one encoder."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

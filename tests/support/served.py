@@ -1,7 +1,5 @@
 """A real `argus serve` in a process of its own, and a browser that looks at it."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

@@ -1,7 +1,5 @@
 """Real stores that hold documents with their vectors, in the shapes that teams have them in."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path

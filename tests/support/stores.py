@@ -1,7 +1,5 @@
 """Real stores, each filled with the same few records."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Small draws of shared collections, in BEIR's layout, and suites over them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

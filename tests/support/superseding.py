@@ -1,10 +1,9 @@
 """A small authority relation that a person can follow: flaws, their fixes, and policies."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
+# flaw-1 < fix-1 < fix-1b; flaw-3 < fix-3; flaw-2 stands.
 ROWS = [
     {"_id": "flaw-1", "type": "disclosure", "timestamp": "2024-01-10", "entities": {"cve": "1"},
      "title": "Path traversal in the archive reader",
@@ -22,7 +21,6 @@ ROWS = [
     {"_id": "fix-3", "type": "patch", "timestamp": "2024-04-01", "entities": {"cve": "3"},
      "title": "Release 2.6", "text": "Secrets come from the operating system now."},
 ]  # fmt: skip
-"""flaw-1 < fix-1 < fix-1b; flaw-3 < fix-3; flaw-2 stands."""
 RULES = """\
 rules:
   - name: fix
@@ -34,13 +32,13 @@ rules:
     superseded: patch
     scope: [cve]
 """
+# archive serves flaw-1 though nothing of what controls it; the others are as they should be.
 RUN = {
     "archive": {"flaw-1": 3.0, "flaw-2": 2.0, "fix-3": 1.0},
     "tokens": {"flaw-3": 3.0, "fix-3": 2.0},
     "parser": {"flaw-2": 3.0},
     "nothing": {},
 }
-"""archive serves flaw-1 though nothing of what controls it; the others are as they should be."""
 
 
 def write_story(folder: Path) -> Path:

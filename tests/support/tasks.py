@@ -1,7 +1,5 @@
 """Small samples of published collections, in their own layouts."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A Llama with a few thousand weights and a byte-level tokenizer, made in a second."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

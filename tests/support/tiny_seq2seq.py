@@ -1,7 +1,5 @@
 """A BART with a few thousand random weights and the files of a vocabulary, made in a moment."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

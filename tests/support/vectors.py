@@ -1,7 +1,5 @@
 """Vectors of texts that many tests embed: made once per process, by the model itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,8 +9,8 @@ import pytest
 from argus.encoders.models import DenseEncoder
 
 Key = tuple[Any, ...]
+# Model and weights, precision, pooling, prompt, text, and span if one is pooled: its vector.
 KEPT: dict[Key, Any] = {}
-"""Model and weights, precision, pooling, prompt, text, and span if one is pooled: its vector."""
 
 
 def make_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,5 @@
 """An encoder that needs no model, and that can be made to fail in a worker."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

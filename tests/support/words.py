@@ -1,7 +1,5 @@
 """A small corpus and a retriever by shared words that can be made worse: no model needed."""
 
-from __future__ import annotations
-
 import re
 
 from argus.data import Document

@@ -1,7 +1,5 @@
 """BRIGHT in its official columns: excluded documents, long documents, reasoned queries."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus.errors import InputError, Location

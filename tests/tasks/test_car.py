@@ -1,7 +1,5 @@
 """The released files of CAR, against collections that were converted from them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """BEIR and RAR-b: a real collection, a split, a query's own document, an instruction."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus.errors import InputError

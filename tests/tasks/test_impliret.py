@@ -1,7 +1,5 @@
 """ImpliRet: the six tables of the hub and of the repository, against a converted collection."""
 
-from __future__ import annotations
-
 import csv
 
 import pytest

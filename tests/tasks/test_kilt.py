@@ -1,7 +1,5 @@
 """KILT: pages, paragraphs, sets of evidence, and its own R-precision and recall."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus.errors import InputError, Location

@@ -1,7 +1,5 @@
 """mteb: the folder of a data set."""
 
-from __future__ import annotations
-
 from argus.tasks.opening import open_task
 from tests.support.tasks import lines, parquet
 

@@ -1,7 +1,5 @@
 """How a task is named, and names of none."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus.errors import InputError

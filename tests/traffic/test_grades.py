@@ -1,7 +1,5 @@
 """The table that people fill in: written, read back, and refused where it does not belong."""
 
-from __future__ import annotations
-
 import csv
 
 import pytest

@@ -1,7 +1,5 @@
 """The whole job: on each collection's questions, on logs with figures known by hand."""
 
-from __future__ import annotations
-
 import random
 
 import pyarrow.parquet as pq

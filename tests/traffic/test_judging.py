@@ -1,7 +1,5 @@
 """Judge a log: draw, fill in, go on, refuse, ask a model, judge on a page."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading

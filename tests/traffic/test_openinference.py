@@ -1,7 +1,5 @@
 """Spans that OpenInference's own library wrote, read back."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -1,7 +1,5 @@
 """Redact secrets, key questions, and order them by risk."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """The order of questions by risk."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus.data.types import Document, Query

@@ -1,7 +1,5 @@
 """Read questions, draw a random sample, and estimate rates from grades."""
 
-from __future__ import annotations
-
 import json
 import math
 

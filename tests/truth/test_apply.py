@@ -1,7 +1,5 @@
 """A candidate is added as the trial measured it, and nothing is tried again."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Gains of the blend stand beside its rivals, and repair says when questions are too few."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

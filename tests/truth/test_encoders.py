@@ -1,7 +1,5 @@
 """Encoders and rules that a user names work, or say why not."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

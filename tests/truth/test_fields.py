@@ -1,7 +1,5 @@
 """Chunks with nested fields, judged by document: every command takes them, and says the same."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

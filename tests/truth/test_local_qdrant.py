@@ -1,7 +1,5 @@
 """A folder of Qdrant is opened once, whoever in a command names it."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

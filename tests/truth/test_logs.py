@@ -1,7 +1,5 @@
 """A log says how it is read, nobody is asked unnamed, and an order stands where no rate is."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What is searched is opened as the service starts, and the page says so meanwhile."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

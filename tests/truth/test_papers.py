@@ -1,7 +1,5 @@
 """Tables of the papers and what they rest on: promised, looked up and told as they are."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Scores of a retriever stay as it gives them, tied or not."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A retriever that holds a store's folder is served, though nobody else may open that meanwhile."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

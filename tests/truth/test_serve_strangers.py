@@ -1,7 +1,5 @@
 """Strangers learn nothing of the token, guess it slowly, and leave little behind."""
 
-from __future__ import annotations
-
 import sqlite3
 import time
 

@@ -1,7 +1,5 @@
 """What a user names stands beside the fusions: encoders, rerankers, retrievers, each as it is."""
 
-from __future__ import annotations
-
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

@@ -1,7 +1,5 @@
 """Two of retrievers, indexes, runs and logs: what one alone brings, and what makes them differ."""
 
-from __future__ import annotations
-
 import json
 
 import pyarrow.parquet as pq

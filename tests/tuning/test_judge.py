@@ -1,7 +1,5 @@
 """`argus tune judge` on the examples' documents: drawn, pooled, judged, decided, and tried."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shlex

@@ -1,7 +1,5 @@
 """The code for an application, run on real stores and retrievers: it ranks as Argus does."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -389,14 +387,6 @@ def test_each_fusion_is_written_or_refused_with_a_way_out():
             assert "The target python fuses" in str(refused.value)
             nearest = NEAREST[target].partition(":")[0]
             assert NAMED[nearest][0] in NATIVE[target]
-
-
-def test_names_and_numbers_are_filled_in_as_they_are():
-    text = code("RRF (60)", "qdrant", url="http://host:1/", collection="it's $k", k="250")
-    assert (
-        'URL, COLLECTION, VECTOR, BM25 = "http://host:1/", "it\'s $k", "dense", "sparse"\n' in text
-    )
-    assert "K, DEPTH = 250, 250 " in text and "client = QdrantClient(URL)\n" in text
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """CVEPatchQA and LegalPrecedentQA: made alike, of different texts."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

@@ -1,7 +1,5 @@
 """Every figure of a tiny benchmark, worked out by hand; TCA by answers and by Theorem 4 agree."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,10 +26,10 @@ from argus.authority.rules import Edge, Record
 from argus.authority.times import parse_moment
 from tests.support.draws import examples
 
+# d1 is superseded by d2, d2 by d3; x by y, of which nobody asks; e3 says the same as d3.
 CHAIN = Question(
     "q", "which?", gold=("d3",), anchor=("d1",), chain=("d1", "d2", "d3"), equivalent=("d3", "e3")
 )
-"""d1 is superseded by d2, d2 by d3; x by y, of which nobody asks; e3 says the same as d3."""
 
 
 BENCHMARK = Benchmark(

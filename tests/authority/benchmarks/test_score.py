@@ -1,7 +1,5 @@
 """Scoring: counts, hop types, stages, and the identity of Theorems 3 and 4 on FinSuperQA."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from argus.authority.benchmarks import makers

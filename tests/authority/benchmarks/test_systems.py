@@ -1,7 +1,5 @@
 """The built-in systems on records small enough to say by hand what each must serve."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Opinions in the shape of CourtListener's search results (shortened)."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

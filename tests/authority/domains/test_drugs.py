@@ -1,7 +1,5 @@
 """Labels and enforcement reports in the shapes in which openFDA publishes them (shortened)."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

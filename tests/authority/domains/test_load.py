@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -69,11 +67,9 @@ rules:
         ("- a\n", ", line 1: a list; expected a domain with rules, name, zone"),
         ("name: x\n", ", line 1: no 'rules'; expected in a domain: a list of superseding"),
         ("rules: []\n", ", line 1, field 'rules': an empty list; expected at least one entry"),
-        ("rules: [x]\n", ", line 1, field 'rules[0]': text; expected a rule with superseding"),
         ("ruls: []\n", ", line 1, field 'ruls': unknown key 'ruls'; expected in a domain: rules, "
          "name, zone, dates, unmatched, records. Did you mean 'rules'?"),
         ("name: 2024\n" + RULE, ", line 1, field 'name': a number; expected text. Quote it."),
-        ("name: ''\n" + RULE, "field 'name': empty text; expected text that says something"),
         ("zone: Mars/Olympus\n" + RULE, ", line 1, field 'zone': time zone 'Mars/Olympus'; "
          "expected an IANA name"),
         ("unmatched: skp\n" + RULE, "field 'unmatched': 'skp'; expected error or skip. "
@@ -84,21 +80,14 @@ rules:
         ("rules:\n  - {superseding: a, superseded: b, scop: [k]}\n",
          "field 'rules[0].scop': unknown key 'scop'; expected in a rule: superseding, superseded, "
          "scope, name, order, condition, relation, confidence. Did you mean 'scope'?"),
-        ("rules:\n  - {superseding: a, superseded: [b, 7], scope: [k]}\n",
-         "field 'rules[0].superseded[1]': a number; expected text. Quote it."),
-        ("rules:\n  - {superseding: a, superseded: b, scope: [[k]]}\n",
-         "field 'rules[0].scope[0]': a list; expected text"),
         ("rules:\n  - {superseding: a, superseded: b, scope: [{superseding: k}]}\n",
          "field 'rules[0].scope[0]': no 'superseded'; expected in a scope key: the key of the"),
         (with_rule("order: tpye"), ", line 5, field 'rules[0].order': 'tpye' is not a valid "
          "Order; expected effective, published, type, named."),
         (with_rule("confidence: 1.5"), ", line 2, field 'rules[0]': rule 'patch > disclosure': "
          "confidence 1.5; expected more than 0, at most 1"),
-        (with_rule("confidence: high"), "field 'rules[0].confidence': text; expected a number"),
-        (with_rule("confidence: .nan"), "field 'rules[0]': rule 'patch > disclosure': confidence"),
         (with_rule("condition: {status: x}"), "field 'rules[0]': rule 'patch > disclosure': "
          "condition on 'status'; expected superseding.FIELD or superseded.FIELD"),
-        (with_rule("condition: {superseding.x: 1.0}"), "expected text, a whole number, true or"),
         ("rules:\n  - {superseding: a, superseded: [b, a], scope: [k], order: type}\n",
          ", line 2, field 'rules[0]': rule 'a > b|a': type 'a' would supersede itself; expected "
          "two types, or an order by time"),

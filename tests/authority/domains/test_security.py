@@ -1,7 +1,5 @@
 """Advisories and releases in the shapes in which OSV and GitHub publish them (shortened)."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

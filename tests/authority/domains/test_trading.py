@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from argus.authority.domains import load_domain
 from argus.authority.rules import Order
 

@@ -1,7 +1,5 @@
 """Audit, search and lint of an authority relation by what a retriever brings back."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,12 +1,9 @@
 """Changes from a file, and the cached answers that they make stale."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
 
-from argus.authority.opening import open_authority
 from argus.authority.stream import stream_authority
 from argus.errors import InputError
 from tests.support.superseding import ROWS, RUN, story_source, write_story
@@ -36,16 +33,6 @@ def test_an_insertion_names_what_it_supersedes_and_what_is_stale(story):
     assert now["parser"] == ["fix-2"]
     assert set(now["archive"]) == {"fix-1b", "fix-2", "fix-3"}
     assert (summary["records"], summary["cached"]) == (7, 4)
-
-
-def test_the_end_is_the_relation_made_of_all_records(story):
-    summary = make(story, FIX_2, {"op": "delete", "_id": "fix-1b"})
-    rows = [row for row in [*ROWS, FIX_2] if row["_id"] != "fix-1b"]
-    (story / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    authority = open_authority(story_source(story)).authority
-    for answer in summary["stale"]:
-        anchors = [id_ for id_ in RUN[answer["query_id"]] if id_ in authority]
-        assert answer["controlling"] == authority.controlling(anchors)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """`argus research scenarios qa` as a person types it."""
 
-import json
-
 import pytest
 
 from argus.llm.config import judge_of
@@ -26,18 +24,6 @@ def qa(argus, given, endpoint):
         )  # fmt: skip
 
     return run
-
-
-def test_an_estimate_by_stage_asks_nobody(qa, endpoint):
-    ran = qa("--estimate", "--limit", 3)
-    assert ran.code == 0
-    assert endpoint.requests == []
-    stages = [line.split(":")[0] for line in ran.out.splitlines()]
-    assert stages[:3] == ["answering", "judging", "total"]
-    assert "prompts would be asked (0 are in the ledger" in ran.out
-    found = json.loads(qa("--estimate", "--limit", 3, "--json").out)
-    assert set(found["stages"]) == {"answering", "judging"}
-    assert found["total"]["prompts"] == 2 * 3 * 5
 
 
 def test_another_judge_does_not_get_the_others_key(qa, endpoint, second_endpoint, monkeypatch):

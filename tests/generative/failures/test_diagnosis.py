@@ -1,7 +1,5 @@
 """A diagnosis ranks the modes that hold for a question, and says what it goes by."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

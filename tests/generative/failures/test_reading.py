@@ -1,7 +1,5 @@
 """Records of output files as questions: and whatever may be amiss in them."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -208,29 +206,6 @@ def test_what_is_no_question_gives_none_and_is_noted(content, found):
     assert case is None
     assert amiss == {Problem.RECORDS: 1}
     assert problems.listed()[Problem.RECORDS]["first"].startswith(f"[7]: {found}")
-
-
-def test_problems_of_several_processes_are_the_same_in_any_order():
-    parts = []
-    for numbers in ([0, 5], [1, 3]):
-        part = Problems()
-        for number in numbers:
-            note = part.of_record(number)
-            note(Problem.KEYS, "a", number)
-            note(Problem.KEYS, "b", number)
-            note(Problem.NO_ANSWERS, "", "x" * 100)
-        parts.append(part)
-    merged = []
-    for order in (parts, parts[::-1]):
-        whole = Problems()
-        for part in order:
-            whole.merge(part)
-        merged.append(whole.listed())
-    listed = merged[0]
-    assert listed == merged[1]
-    assert list(listed) == [Problem.NO_ANSWERS, Problem.KEYS]
-    assert (listed[Problem.KEYS]["count"], listed[Problem.KEYS]["first"]) == (8, "[0].a: 0")
-    assert listed[Problem.NO_ANSWERS]["first"] == "[0]: " + "x" * 80 + "..."
 
 
 JSON = st.recursive(

@@ -1,7 +1,5 @@
 """Figures as the thesis counts them: markers left in, texts as they stand, its deciles."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

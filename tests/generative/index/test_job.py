@@ -1,11 +1,8 @@
 """From a corpus to an n-gram index: what becomes of every passage, and what is refused."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus.errors import InputError
-from argus.generative.index import NgramIndex
 from argus.generative.index.build import build_ngrams
 from argus.generative.settings import NgramBuildConfig
 from tests.support.ngrams import ROWS, SIZE, write
@@ -25,17 +22,3 @@ def test_a_changed_corpus_is_refused_and_fresh_replaces_it(corpus, tmp_path):
         build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED)
     index = build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED, fresh=True).index
     assert index.title_and_text(index.ids().index("ada"))[1] == "Really."
-
-
-def test_a_build_that_was_killed_goes_on(corpus, tmp_path, monkeypatch):
-    def killed(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as broken, pytest.raises(KeyboardInterrupt):
-        broken.setattr("argus.generative.index.build.write_segment", killed)
-        build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED)
-    with pytest.raises(InputError, match="its build was interrupted"):
-        NgramIndex.open(tmp_path / "ix" / "ngrams")
-    found = build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED)
-    assert found.index.n_documents == len(ROWS) - 1
-    assert found.summary["passages"]["empty"] == 1

@@ -4,7 +4,6 @@ import dataclasses
 import json
 
 import pytest
-import torch
 
 from argus.errors import InputError
 from argus.generative.decode.model import Seq2Seq
@@ -17,7 +16,6 @@ from argus.generative.settings import (
     ScratchSize,
 )
 from argus.generative.training.job import train_generative
-from argus.training import loop
 
 SIZE = ScratchSize(d_model=32, layers=1, dropout=0.0)
 EXAMPLES = ExampleConfig(validation_share=0.3)
@@ -36,12 +34,6 @@ def run(ready, tmp_path):
     return go
 
 
-def weights(result):
-    from safetensors.torch import load_file
-
-    return load_file(result.model / "model.safetensors")
-
-
 def test_it_writes_a_model_that_searches_the_index(run, ready, tmp_path):
     qrels = tmp_path / "qrels.tsv"
     qrels.write_text("query-id\tcorpus-id\tscore\nq1\tbern\t1\nq2\tada\t1\n")
@@ -55,28 +47,6 @@ def test_it_writes_a_model_that_searches_the_index(run, ready, tmp_path):
     assert note["examples"]["questions"] == 2
     assert result.summary["stopped"] == "2 epochs"
     assert result.losses["step"].to_pylist() == list(range(1, result.summary["steps"] + 1))
-
-
-def test_a_run_that_was_killed_ends_at_the_same_model(run, monkeypatch):
-    config = dataclasses.replace(
-        CONFIG, training=LearningConfig(epochs=2, batch_size=8, checkpoint_every_s=0.0)
-    )
-    whole = run(config, out="whole")
-    real = loop._Run.step
-
-    def step(self, state, *given):
-        if state.step == 4:
-            raise KeyboardInterrupt
-        real(self, state, *given)
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(loop._Run, "step", step)
-        run(config)
-    again = run(config)
-    ours, theirs = weights(whole), weights(again)
-    assert ours.keys() == theirs.keys()
-    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
-    assert whole.summary["evaluations"] == again.summary["evaluations"]
 
 
 def test_another_training_in_the_folder_is_refused_and_titles_that_are_not_there(run):

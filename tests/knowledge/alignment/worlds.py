@@ -1,7 +1,5 @@
 """Small worlds of pages and items, on disk as the readers of dumps leave them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -65,7 +65,7 @@ def test_any_compression_in_one_stream_or_many_gives_the_same_records(path, comp
     zeros = b"" if compression == "plain" else bytes(3000)
     for packed in (pack(text), b"".join([pack(b""), *map(pack, streams), pack(b"")]) + zeros):
         path.write_bytes(packed)
-        for size in (100, 1 << 30):
+        for size in (10_000, 1 << 30):
             assert read(path, kind, size) == (plain_reader(text, kind), None)
 
 
@@ -151,8 +151,8 @@ def test_a_dump_without_text_before_the_damage_has_no_head(path):
 
 
 @pytest.mark.parametrize("compression", ["bz2", "gz"])
-def test_a_small_file_of_gigabytes_is_unpacked_a_piece_at_a_time(path, compression):
-    path.write_bytes(PACK[compression](b"\n" * (100 << 20)))
-    assert path.stat().st_size < 1 << 20
+def test_a_small_file_of_many_megabytes_is_unpacked_a_piece_at_a_time(path, compression):
+    path.write_bytes(PACK[compression](b"\n" * (12 << 20)))
+    assert path.stat().st_size < 1 << 18
     pieces = blocks._texts(path, parallel=False)
-    assert all(len(next(pieces)) <= 1 << 20 for _ in range(50))
+    assert all(len(next(pieces)) <= 1 << 20 for _ in range(8))

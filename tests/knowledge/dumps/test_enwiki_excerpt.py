@@ -18,6 +18,7 @@ MARKUP = re.compile(
     r"|\(\)|\( |\([;,:]| ,| ;| \)|[;,]\)|,,|  | \.(?!\.)|^\W* |\n|\[\]"
 )
 
+# Title to first paragraph.
 WHOLE = {
     "Albedo": (
         'Albedo or reflection coefficient, derived from Latin albedo "whiteness" (or '
@@ -43,7 +44,6 @@ WHOLE = {
         " to defend themselves while also protecting their attacker from injury."
     ),
 }
-"""Title to first paragraph."""
 
 
 @pytest.fixture(scope="module")

@@ -1,3 +1,5 @@
+from itertools import islice
+
 import pytest
 
 from argus.errors import InputError
@@ -16,10 +18,12 @@ def res(name):
     return f"<{DBR}{name}>"
 
 
-def test_all_of_fb15k237_is_read_with_its_entities_as_labels(shared, written):
+def test_triples_of_fb15k237_are_read_with_its_entities_as_labels(shared, file, written):
     folder = shared("fb15k237")
-    raw = written(TripleFiles(folder / "edges.tsv", folder / "entities.jsonl"))
-    assert raw.counts == {"relation": 272_115, "entity": 14_541}
+    with (folder / "edges.tsv").open(encoding="utf-8") as lines:
+        edges = file("edges.tsv", *(line.strip() for line in islice(lines, 5_001)))
+    raw = written(TripleFiles(edges, folder / "entities.jsonl"))
+    assert raw.counts == {"relation": 5_000, "entity": 14_541}
     assert raw.entities["/m/06rqw"]["label"] == "Ska"
     assert raw.entities["/m/06rqw"]["paragraph"].startswith("Ska is a music genre that originated")
     assert ("/m/027rn", "r026", "/m/06cx9", "triples") in raw.relations

@@ -7,7 +7,6 @@ from argus.errors import InputError
 from argus.indexes.blend import Blend
 from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
-from argus.remedies import blend as job
 from argus.remedies.blend import blend_index
 from argus.remedies.undo import list_remedies, rollback
 
@@ -52,20 +51,3 @@ def test_a_blend_is_added_once_and_comes_out_again(built, minilm):
     assert answers(built, minilm) == after
     with pytest.raises(InputError, match="every part off"):
         blend_index(built, Blend(weight=1, bm25=0), encoder=minilm)
-
-
-@pytest.mark.parametrize("step", ["add", "prescribe"])
-def test_killed_it_changes_nothing_and_goes_on(built, minilm, monkeypatch, step):
-    before = answers(built, minilm)
-
-    def killed(*args, **options):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(job.ViewIndex, step, killed)
-        with pytest.raises(KeyboardInterrupt):
-            blend_index(built, encoder=minilm)
-    assert answers(built, minilm) == before
-    result = blend_index(built, encoder=minilm)
-    assert result.summary["views"] == 9
-    assert answers(built, minilm) == answers(built, minilm, result.remedy) != before

@@ -29,19 +29,3 @@ def test_the_state_before_a_repair_can_be_named_everywhere(repairable, index, tm
     for unknown in ("before:", "before:x", f"before:before:{second}"):
         with pytest.raises(InputError, match=rf"unknown remedy .*expected one of {first}, "):
             opened.snapshot(unknown)
-
-
-def test_queries_without_judgements_are_refused_first(repairable, index, tmp_path):
-    given = {"queries": repairable.queries, "qrels": repairable.qrels}
-    for options, message in [
-        ({"queries": given["queries"]}, "--queries without --qrels; expected both, or neither"),
-        (given | {"queries": tmp_path / "none.jsonl"}, r"none\.jsonl: no such file"),
-        (given | {"qrels": {"other": {"swim": 1}}}, "the judgements name none of the 6 queries"),
-        (given | {"corpus": tmp_path / "none"}, "no such file"),
-    ]:
-        with pytest.raises(InputError, match=message):
-            repairable.expand(index, **options)
-    with pytest.raises(InputError, match="--qrels without --queries; expected both, or neither"):
-        repairable.synthesize(index, qrels=given["qrels"])
-    assert ViewIndex.open(index).remedies() == []
-    assert not (index / "remedies").exists()

@@ -1,26 +1,16 @@
 """`remedy synthesize` from end to end, with and without a model that is asked over HTTP."""
 
-import json
-
-import pytest
-
-from argus.errors import ArgusError
 from argus.indexes.views import ViewIndex, originals
-from argus.llm import LanguageModelError
 from argus.remedies.synthesis import estimate_synthesis
 from argus.remedies.undo import rollback
 from tests.support.synthesizing import (
     AT_RISK,
     answering,
-    document_in,
     good,
     only_insertions,
     rows,
-    syntheses,
     unchanged,
 )
-
-SECRET = "sk-0123456789abcdefghij"
 
 
 def test_without_a_model_own_descriptions_are_inserted(repairable, index, endpoint):
@@ -85,48 +75,3 @@ def test_an_estimate_asks_nothing_and_says_what_is_asked_then(repairable, index,
     assert len(endpoint.requests) == before.to_ask
     after = estimate_synthesis(index, **given)
     assert (after.to_ask, after.cached, after.cost) == (0, AT_RISK, 0)
-
-
-def leaked(index, capfd):
-    """Return where the secret stands: in files of the index, or in what was printed."""
-    files = [p for p in index.rglob("*") if p.is_file() and SECRET.encode() in p.read_bytes()]
-    return files + [SECRET] * (SECRET in "".join(capfd.readouterr()))
-
-
-def test_a_key_is_in_no_file_and_no_error(repairable, index, endpoint, config, capfd):
-    def leaking(prompt, n):
-        sent = endpoint.headers[n - 1]["Authorization"]
-        assert sent == f"Bearer {SECRET}"
-        document = document_in(prompt)
-        if document == repairable.texts["swim"]:
-            return {"status": 400, "content": f"your key {SECRET} is too long for this"}
-        if document == repairable.texts["notes"]:
-            return {"text": f"{document} {SECRET}"}
-        return {"text": good(document)}
-
-    endpoint.behave = leaking
-    result = repairable.synthesize(index, config=config(api_key=SECRET, concurrency=1))
-    reasons = {row["doc_id"]: row["reason"] for row in rows(result)}
-    assert "your key *** is too long" in reasons["swim"]
-    endpoint.behave = lambda p, n: {"status": 401, "content": f"bad key {SECRET}"}
-    rollback(index, result.remedy)
-    (index / "answers.sqlite").unlink()
-    with pytest.raises(LanguageModelError) as raised:
-        repairable.synthesize(index, config=config(api_key=SECRET))
-    assert "bad key ***" in str(raised.value)
-    assert leaked(index, capfd) == [] and SECRET not in repr(config(api_key=SECRET))
-
-
-def test_a_password_in_the_address_is_in_no_file_and_no_error(
-    repairable, index, endpoint, config, capfd
-):
-    address = endpoint.url.replace("//", f"//me:{SECRET}@")
-    result = repairable.synthesize(index, config=config(base_url=address))
-    assert endpoint.headers[0]["Authorization"].startswith("Basic ")
-    assert json.loads(syntheses(index)["swim"].source)["model"] == f"m@{endpoint.url}"
-    rollback(index, result.remedy)
-    (index / "answers.sqlite").unlink()
-    endpoint.stop()
-    with pytest.raises(ArgusError) as raised:
-        repairable.synthesize(index, config=config(base_url=address, attempts=1))
-    assert SECRET not in str(raised.value) and leaked(index, capfd) == []

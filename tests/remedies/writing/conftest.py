@@ -1,7 +1,5 @@
 """Documents of wiki2 in every real store in turn, and what all its collections hold."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Stores that cannot take a blend, or not all of it, and what is told of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus.errors import InputError

@@ -1,7 +1,5 @@
 """Records of mixed views: the best of a document's is what the index gives it."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

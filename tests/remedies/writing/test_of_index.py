@@ -1,7 +1,5 @@
 """What an index holds of remedies, written beside the documents of a real store."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -23,11 +21,11 @@ DOCUMENTS = [Document(id_, ". ".join(parts) + ".") for id_, parts in texts(40).i
 NEEDS = {"d03": "granite harbour", "d07": "violet tram", "d21": "copper meadow"}
 
 
-@pytest.fixture(params=["lancedb", "chroma", "sqlite-vec"])
-def home(request, tmp_path):
+@pytest.fixture
+def home(tmp_path):
     """A store of forty documents."""
     vectors = ENCODER.encode_documents([document.content for document in DOCUMENTS])
-    return FILLS[request.param](tmp_path / "store", DOCUMENTS, vectors)
+    return FILLS["chroma"](tmp_path / "store", DOCUMENTS, vectors)
 
 
 @pytest.fixture

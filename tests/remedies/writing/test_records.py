@@ -1,7 +1,5 @@
 """Records of a blend in batches: none is heavier than a server takes."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

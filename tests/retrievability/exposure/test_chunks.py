@@ -1,7 +1,5 @@
 """Chunks and the documents they are of: figures of both, by vectors and by any retriever."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

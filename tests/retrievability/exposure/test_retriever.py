@@ -1,7 +1,5 @@
 """Exposure of a retriever of the team's own: asked here, or run elsewhere."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

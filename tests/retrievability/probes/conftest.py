@@ -1,7 +1,5 @@
 """Vectors whose label lies in a direction, and fits small enough to be done in a moment."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -13,8 +13,8 @@ from argus.retrievability.probes.data import read_audit
 from argus.retrievability.probes.fit import fit_probe
 from argus.retrievability.probes.predict import predict_rps
 from tests.support.damage import wrong_types
+from tests.support.examples import documents, write_rows
 
-LIMIT = 400
 CITY = Document("1", "Lisbon is the capital of Portugal.", "Lisbon")
 
 
@@ -29,15 +29,18 @@ def small_grid():
 
 
 @pytest.fixture(scope="module")
-def collection(shared):
-    return shared("fb15k237")
+def collection(shared, tmp_path_factory):
+    """400 documents of FB15k-237, related by the names in their texts."""
+    path = tmp_path_factory.mktemp("collection") / "docs.jsonl"
+    write_rows(path, documents(shared("fb15k237")))
+    return path
 
 
 @pytest.fixture(scope="module")
 def audited(collection, minilm, tmp_path_factory):
     out = tmp_path_factory.mktemp("audit")
     config = argus.retrievability.AuditConfig(k=(5,), pool=(100,))
-    return argus.audit(collection, out=out, encoder=minilm, config=config, limit=LIMIT).folder
+    return argus.audit(collection, out=out, encoder=minilm, config=config).folder
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +76,7 @@ def test_a_missing_audit_or_store_is_named(audited, tmp_path):
 
 def test_prediction_encodes_as_the_audit_did(fitted, audited, collection, minilm, tmp_path):
     """Without relations, the same entities get the vectors, hence the scores, of the audit."""
-    result = predict_rps(collection, out=tmp_path, probe=audited, encoder=minilm, limit=LIMIT)
+    result = predict_rps(collection, out=tmp_path, probe=audited, encoder=minilm)
     read = read_audit(audited)
     rows = {row["id"]: row for row in result.table.to_pylist()}
     expected = fitted.probe.predict(read.vectors)

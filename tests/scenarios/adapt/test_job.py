@@ -1,7 +1,5 @@
 """A correction in an index: learnt once, searched with, taken out again, and left out by doubt."""
 
-from __future__ import annotations
-
 import shutil
 
 import numpy as np

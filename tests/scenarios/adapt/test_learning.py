@@ -1,7 +1,5 @@
 """Learning a correction of queries: it finds one that is there, and none that is not."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

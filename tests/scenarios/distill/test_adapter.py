@@ -9,7 +9,6 @@ from argus.llm import LocalConfig
 from argus.llm.local import LoadedModel
 from argus.llm.weights import base_hash, load_base
 from argus.scenarios.distill import TrainConfig, save_adapter, with_lora
-from argus.training.loop import replacing_folder
 from tests.support.tiny_llama import make_tokenizer, save_llama
 
 pytest.importorskip("peft")
@@ -83,14 +82,3 @@ def test_a_folder_that_is_no_adapter_is_named(made, base, tmp_path):
     assert "does not fit" in refused(half, base)
     (half / "distill.json").write_text("{")
     assert "broken JSON" in refused(half, base)
-
-
-def test_a_folder_is_replaced_whole_or_not_at_all(tmp_path):
-    target = tmp_path / "adapter"
-    for text in ("one", "two"):
-        with replacing_folder(target) as temporary:
-            (temporary / "a").write_text(text)
-    with pytest.raises(ZeroDivisionError), replacing_folder(target) as temporary:
-        (temporary / "a").write_text("three")
-        raise ZeroDivisionError
-    assert [p.read_text() for p in tmp_path.glob("*/*")] == ["two"]

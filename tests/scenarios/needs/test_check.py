@@ -1,7 +1,5 @@
 """`argus check` joins what documents are needed for."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus import check

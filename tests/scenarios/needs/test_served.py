@@ -1,7 +1,5 @@
 """The need audit of a retriever: asked as it is, failures apart."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus.data import Document

@@ -18,6 +18,7 @@ from tests.service.client import run_in_a_thread
 from tests.support.examples import write_rows
 from tests.support.words import corpus
 
+# A retriever that answers when a file is there.
 HELD = """
 import time
 from pathlib import Path
@@ -27,7 +28,6 @@ def retrieve(query, k):
         time.sleep(0.02)
     return ["alder-mill"]
 """
-"""A retriever that answers when a file is there."""
 ENDED = ("done", "failed", "cancelled", "interrupted")
 
 

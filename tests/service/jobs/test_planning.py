@@ -12,6 +12,7 @@ from argus.errors import InputError
 from argus.service.jobs.planning import STARTABLE, JobRequest, as_request, plan_job
 from argus.service.workplace import Workplace
 
+# Every other command, and why it is none of a service's jobs.
 PROMPT_ONLY = {
     "init": "asks its questions of a person",
     "compare": "names retrievers, and code of theirs, freely",
@@ -20,7 +21,6 @@ PROMPT_ONLY = {
     "authority search": "GET /search answers from records, too",
     "authority stream": "prints its figures, and writes none",
 }
-"""Every other command, and why it is none of a service's jobs."""
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from tests.support.served import check_accessible, check_fits, keep_pictures, op
 from tests.support.words import ByWords, corpus
 
 pytestmark = pytest.mark.slow
+# The first grade loads what estimates: more than five seconds beside other tests.
 BUDGET = 24
-"""The first grade loads what estimates: more than five seconds beside other tests."""
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Questions of twelve.json under other settings, or changed in one place, worked out by hand."""
 
-from __future__ import annotations
-
 from tests.generative.failures.golden.twelve import records, row, unlike
 
 

@@ -4,8 +4,6 @@ Question 7 is not judged (no positives), question 8 has no n-grams in its first 
 6 (no answers) and 7 (no positives) have no outcome of Table 9.
 """
 
-from __future__ import annotations
-
 from math import sqrt
 
 import pytest

@@ -3,8 +3,6 @@
 See test_golden_tables.py.
 """
 
-from __future__ import annotations
-
 from math import sqrt
 
 import pytest

@@ -1,7 +1,5 @@
 """The hand-made output of twelve questions, and how its rows are held against those worked out."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from functools import cache

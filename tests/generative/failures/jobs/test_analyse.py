@@ -1,7 +1,5 @@
 """The job: verdicts of a judge, resumed, and results that do not depend on the order."""
 
-from __future__ import annotations
-
 import json
 
 import pyarrow.parquet as pq
@@ -51,18 +49,6 @@ def test_a_judge_changes_the_diagnosis_and_adjusts_the_hits(endpoint, tmp_path):
     assert (out / "judged.parquet").is_file()
     analyse([file], out=out)
     assert not list(out.glob("judged.*")), "nothing of an earlier analysis is left"
-
-
-def test_figures_do_not_depend_on_the_order_of_questions(tmp_path):
-    told = []
-    for name, records in (("a", two_of_three()), ("b", two_of_three()[::-1])):
-        (tmp_path / name).mkdir()
-        file = write_output(tmp_path / name / "seal.json", records)
-        told.append(analyse([file], config=FailureConfig(), out=tmp_path / f"out {name}").summary)
-    for summary in told:
-        for system in summary["systems"]:
-            system.pop("file")
-    assert told[0] == told[1]
 
 
 def test_a_replay_takes_so_many_questions_failed_ones_first(ready, tmp_path):

@@ -1,7 +1,5 @@
 """Records are measured the same by one process and by several."""
 
-from __future__ import annotations
-
 import pytest
 
 from argus.generative.failures.measures import BLOCK, Setup, measure_output

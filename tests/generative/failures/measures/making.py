@@ -1,7 +1,5 @@
 """Cases at random: judged by positives, by answers, or not at all."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Slow and plain: what some measures are, key by key, to compare the fast ones with."""
 
-from __future__ import annotations
-
 from argus.generative.failures.reading import words
 
 

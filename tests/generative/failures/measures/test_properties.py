@@ -20,8 +20,6 @@ SHARES = (
     "query_score_share", "diversity", "keys_correct", "keys_wrong", "keys_shared",
     "gold_holds_answer", "gold_adjacent",
 )  # fmt: skip
-OF_TIES = {"frequency_top", "rarest_top"}
-"""Figures of the five heaviest n-grams: of equally heavy ones, those listed first."""
 
 
 def close(value):
@@ -60,23 +58,6 @@ def test_figures_of_a_question_agree_with_each_other(case, k):
         found = not row["hit_k"] and row["answer_hit_k"]
         assert (row["answer_outcome"] == "unannotated") == bool(found)
         assert (row["answer_rank"] is not None) == bool(found)
-
-
-@given(cases(), KS, st.randoms(use_true_random=False))
-def test_the_order_of_keys_within_a_passage_changes_nothing(case, k, random):
-    def shuffled(keys):
-        if keys is None:
-            return None
-        order = random.sample(range(len(keys)), len(keys))
-        return Keys(keys.ngrams[order], keys.weights[order])
-
-    passages = tuple(
-        dataclasses.replace(passage, keys=shuffled(passage.keys)) for passage in case.passages
-    )
-    row = measure(case, k)
-    again = measure(dataclasses.replace(case, passages=passages), k)
-    for name in set(row) - OF_TIES:
-        assert again[name] == close(row[name]), name
 
 
 @given(cases(), KS, st.randoms(use_true_random=False))

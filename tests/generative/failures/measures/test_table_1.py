@@ -8,6 +8,7 @@ from argus.generative.failures.measures import measure
 from argus.generative.failures.reading import BODY, TITLE, Case, Keys, Ngram, Passage, words
 from argus.generative.settings import Scoring
 
+# N-gram, view, score, frequency.
 TABLE = [
     ("Linda Davis", TITLE, 216.33, 9),
     ('"Does He Love', BODY, 196.06, 23),
@@ -15,7 +16,6 @@ TABLE = [
     ("country singles", BODY, 83.47, 777),
     ("country music singer", BODY, 39.20, 4_024),
 ]
-"""N-gram, view, score, frequency."""
 WIKIPEDIA_TOKENS = 3_000_000_000  # 21 million passages of 100 words, to the order of magnitude
 
 

@@ -24,10 +24,10 @@ QUESTIONS = ["where is the tower", "which city in France is known for its tall t
 SMALL = {"beams": 3, "body_tokens": 4, "title_tokens": 8, "query_tokens": 12}
 FREQUENCIES = Scoring(smoothing=0.01)
 EVERYTHING = Scoring(smoothing=0)
+# Weighs every n-gram but the least probable: random weights have few above chance.
 COLUMNS = list(OF_REPLAY)
-"""Weighs every n-gram but the least probable: random weights have few above chance."""
+# With it, one occurrence is rare enough for random n-grams to be above chance.
 LONGER = [*DOCUMENTS, Document("filler", "zz " * 3000)]
-"""With it, one occurrence is rare enough for random n-grams to be above chance."""
 
 
 @pytest.fixture(scope="module")

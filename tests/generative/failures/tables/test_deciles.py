@@ -46,21 +46,6 @@ def test_groups_are_what_a_plain_count_in_fractions_says(found):
         assert decile.hit == pytest.approx(float(rate), abs=1e-12)
 
 
-def test_a_tie_across_a_border_counts_on_both_sides():
-    # 15 questions, 1.5 in a group: values 0 (one), 1 (two), then 2, ..., 13.
-    values = [0, 1, 1, *range(2, 14)]
-    hits = [1, 1, 0, *[0] * 12]
-    first, second, third, *_ = deciles(values, {"hit": hits})
-    # First: the whole of 0 (a hit) and 0.5 of the 1s (half of them hits): (1 + 0.25) / 1.5
-    assert (first.low, first.high) == (0, 1)
-    assert first.hit == pytest.approx(1.25 / 1.5)
-    assert first.mean == pytest.approx(0.5 / 1.5)
-    # Second: the other 1.5 of the 1s: half are hits.
-    assert (second.low, second.high, second.hit) == (1, 1, 0.5)
-    # Third: 2 and half of 3.
-    assert (third.number, third.low, third.high, third.hit) == (3, 2, 3, 0)
-
-
 def test_missing_values_and_outcomes_are_left_out():
     values = [*range(20), None, None]
     hits = [1.0, None, None, None, *[0.0] * 16, 1.0, 1.0]
