@@ -59,6 +59,14 @@ class CheckResult(Result):
         """The summary of each part, by its name."""
         return {name: getattr(part, "summary") for name, part in self.parts.items()}  # noqa: B009
 
+    def _table(self, name: str | None) -> Any:
+        """Return the main table of a part, the first one without a name."""
+        name = name or next(iter(self.parts))
+        if name not in self.parts:
+            expected, fix = f"one of {', '.join(self.parts)}", "Leave it out for the first part."
+            raise InputError(f"{name!r}", expected=expected, fix=fix, where="table")
+        return self.parts[name]._table(None)
+
     def headline(self) -> Iterator[str]:
         """Yield the figures of each part that matter."""
         from argus.corpora.stored import remarks
