@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import gc
 import json
 import os
 import re
@@ -15,11 +17,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from langchain_core.embeddings import Embeddings
-from langchain_core.vectorstores import InMemoryVectorStore
 
+from tests.stores.conftest import postgres
 from tests.support import console, printed, vectors
 
+__all__ = ["postgres"]  # a fixture
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = DOCS.parent / "examples"
 NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/README.md"))
@@ -58,24 +60,6 @@ def test_the_readme_prints_what_it_shows(tmp_path, monkeypatch):
 def python_of(page: Path) -> list[str]:
     """Return the blocks of Python of a page."""
     return re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-
-
-def langchain_retriever(encoder):
-    """Return a retriever of LangChain's over the chunks."""
-
-    class MiniLM(Embeddings):
-        def embed_documents(self, texts):
-            return encoder.encode_documents(texts).tolist()
-
-        def embed_query(self, text):
-            return encoder.encode_queries([text])[0].tolist()
-
-    lines = (EXAMPLES / "data" / "chunks.jsonl").read_text("utf-8").splitlines()
-    rows = [json.loads(line) for line in lines]
-    store = InMemoryVectorStore(MiniLM())
-    store.add_texts([r["text"] for r in rows], [r["metadata"] for r in rows],
-                    ids=[r["id"] for r in rows])  # fmt: skip
-    return store.as_retriever(search_kwargs={"k": 50})
 
 
 def check_printed(ran: list[console.Ran], *without: str, **said: str) -> None:
@@ -151,6 +135,35 @@ def test_nothing_is_shown_that_is_not_run():
         blocks = set(re.findall(r"^```(\w+)$", page.read_text("utf-8"), re.MULTILINE))
         allowed = {"console", "python"} if page in pages[:2] else {"console"}
         assert blocks <= allowed, page
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_llamaindex_on_pgvector(example, postgres, monkeypatch):
+    monkeypatch.setenv("HANDBOOK", postgres)
+    vectors.fill_once(monkeypatch)
+    console.check(example("llamaindex-pgvector") / "README.md")
+    gc.collect()  # LlamaIndex leaves its connections open: found here, not in a later test
+
+
+@pytest.mark.parametrize("name", ["langchain-chroma", "policies"])
+def test_a_folder_prints_what_its_readme_shows(name, example, monkeypatch):
+    vectors.fill_once(monkeypatch)
+    console.check(example(name) / "README.md", fails=FAILS)
+
+
+def test_the_notebook_brings_what_it_shows(example):
+    names: dict[str, object] = {}
+    notebook = json.loads((example("notebook") / "audit-to-tune.ipynb").read_text("utf-8"))
+    for cell in (one for one in notebook["cells"] if one["cell_type"] == "code"):
+        tree = ast.parse("".join(cell["source"]))
+        last = tree.body.pop()
+        exec(compile(tree, "cell", "exec"), names)
+        value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+        shown = "".join(cell["outputs"][-1]["data"]["text/plain"])
+        if shown == "Figure":
+            assert value.layout.title.text
+        else:
+            console.compare(console.Step("a cell", tuple(shown.splitlines())), repr(value))
 
 
 def test_openinference_to_a_gate(example):
