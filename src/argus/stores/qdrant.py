@@ -198,7 +198,7 @@ def open_qdrant(
     with closing_if_it_fails(held):
         with _LOCAL_LOCK:
             if folder not in _LOCAL and (theirs := _held_elsewhere(folder)):
-                _LOCAL[folder] = (theirs, 1)  # so it is never closed here
+                return QdrantStore(theirs, *named, is_served=False, release=lambda: None)
             client, users = _LOCAL.get(folder) or (QdrantClient(path=str(folder)), 0)
             _LOCAL[folder] = (client, users + 1)
         held.callback(release)
