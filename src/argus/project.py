@@ -362,7 +362,7 @@ def _repairs(answers: Answers) -> Iterator[str]:
     store, index = answers.store or answers.searched_store, answers.index or INDEX
     place = str(store.store) if isinstance(store, StoreCorpus) else store or _corpus(answers)
     named = {**_changed(answers.columns), **_encoder(answers.encoder), **_opening(answers)}
-    judging = _chunks(answers) | ({} if answers.parts.qrels is None else _judging(answers.parts))
+    judging = {**_chunks(answers), **(_judging(answers.parts) if answers.parts.qrels else {})}
     retriever = answers.parts.retriever if answers.index is None else None
     running = {"retriever": retriever} if retriever else {}
     if answers.index is None:

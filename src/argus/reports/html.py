@@ -75,7 +75,7 @@ def figure_dicts(folder: Path | str) -> dict[str, Figure]:
 
 
 def _page(folder: Path) -> tuple[str, dict[str, Figure]]:
-    """Return the page of a folder, and its figures by name. Their titles are the page's headings."""
+    """Return the page of a folder and its figures by name, titled as on the page."""
     summary, manifest = _read(folder)
     sections = _sections(folder, summary)
     tables = {
