@@ -363,8 +363,7 @@ def _repairs(answers: Answers) -> Iterator[str]:
     place = str(store.store) if isinstance(store, StoreCorpus) else store or _corpus(answers)
     named = {**_changed(answers.columns), **_encoder(answers.encoder), **_opening(answers)}
     judging = {**_chunks(answers), **(_judging(answers.parts) if answers.parts.qrels else {})}
-    retriever = answers.parts.retriever if answers.index is None else None
-    running = {"retriever": retriever} if retriever else {}
+    running = {"retriever": r} if answers.index is None and (r := answers.parts.retriever) else {}
     if answers.index is None:
         says = "An index of the documents, which changes are tried in."
         values = {"corpus": place, **named, "out": index}
