@@ -29,7 +29,7 @@ from argus.retrievers.config import PANEL as RETRIEVER
 from argus.retrievers.config import AskingConfig, NamedRetriever
 from argus.retrievers.names import is_index
 from argus.settings import CORPUS, Option, Options, Without
-from argus.stores.spec import conditions, is_store
+from argus.stores.spec import StoreConfig, asks_store, conditions, is_store
 
 if TYPE_CHECKING:
     from argus.encoders.protocol import Encoder as AnyEncoder
@@ -138,6 +138,9 @@ def check(
     is_named = not isinstance(source, StoreCorpus) or bool(encoder or retriever or run)
     store = store or _store_of(source, retriever)
     asking = asking or AskingConfig()
+    opening = asking.opening
+    alone = isinstance(retriever, str) and not asks_store(retriever)  # it is said of the corpus
+    asking = replace(asking, opening=StoreConfig()) if alone else asking
     made, indexed = _compared(sources, source if source is not None else store, retriever, asking)
     queries = _asked(queries, log)
     parts: dict[str, Result] = {}
@@ -171,7 +174,7 @@ def check(
 
         asked = queries if encoder is not None or "exposure" not in parts else ()
         parts["reach"] = reach(
-            store, out=out, config=reaching, opening=asking.opening, queries=asked,
+            store, out=out, config=reaching, opening=opening, queries=asked,
             matching=conditions(asking.where) or None, encoder=encoder if asked else None,
             fresh=is_first(),
         )  # fmt: skip
