@@ -43,3 +43,10 @@ def test_the_examples_run(tmp_path, monkeypatch, shared) -> None:
         if "chroma:" in block:
             fill_store(tmp_path)
         exec(compile(block, "docs/python.md", "exec"), there)
+    stored = argus.check("chroma:store/docs", log=Path("log.jsonl"), out="stored/")
+    assert [*stored.parts] == ["exposure", "reach", "traffic"]
+    tables = (there["merged"], *(there[name].to_pandas() for name in ("entities", "lost")))
+    names = [name for table in tables for name in table.columns if name != "id"]
+    assert len(names) == len(set(names)) and not [n for n in names if n.endswith(("_x", "_y"))]
+    figures = argus.reports.figure_dicts("audited/").values()
+    assert figures and all(figure["layout"]["title"]["text"] for figure in figures)

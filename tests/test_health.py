@@ -13,6 +13,7 @@ SEARCH = """
 known = lambda query, k: ["d1", "d0"]
 strange = lambda query, k: ["7", "8"]
 partly = lambda query, k: ["d1", "8"]
+otherwise = lambda query, k: ["c1", "c0"]
 def broken(query, k):
     raise TimeoutError("the engine sleeps")
 """
@@ -23,7 +24,7 @@ QRELS = {"good": ["q1\td0"], "half": ["q1\td0", "q1\td9"], "other": ["q1\td8"],
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    rows = [json.dumps({"_id": f"d{i}", "text": text}) for i, text in enumerate(TEXTS)]
+    rows = [json.dumps({"_id": f"d{i}", "code": f"c{i}", "text": t}) for i, t in enumerate(TEXTS)]
     (tmp_path / "docs.jsonl").write_text("\n".join(rows))
     (tmp_path / "search.py").write_text(SEARCH)
     queries = '{"_id": "q1", "text": "music from jamaica"}\n{"_id": "q2", "text": "x"}\n'
@@ -46,6 +47,7 @@ def tried(**parts):
     [
         ("known", "good", "brought 2 documents for 3 queries"),
         ("strange", "bad", "2 of them are no documents, such as '7'"),
+        ("otherwise", "bad", "their ids stand in the field 'code' of the documents"),
         ("partly", "note", "1 of them are no documents, such as '8'"),
         ("broken", "bad", "failed 3 of 3 queries; probe-0: raised TimeoutError: the engine sleeps"),
         ("absent", "bad", "absent"),

@@ -29,7 +29,7 @@ from argus.retrievers.config import PANEL as RETRIEVER
 from argus.retrievers.config import AskingConfig, NamedRetriever
 from argus.retrievers.names import is_index
 from argus.settings import CORPUS, Option, Options, Without
-from argus.stores.spec import conditions, is_store
+from argus.stores.spec import StoreConfig, asks_store, conditions, is_store
 
 if TYPE_CHECKING:
     from argus.encoders.protocol import Encoder as AnyEncoder
@@ -58,6 +58,14 @@ class CheckResult(Result):
     def summary(self) -> dict[str, Any]:
         """The summary of each part, by its name."""
         return {name: getattr(part, "summary") for name, part in self.parts.items()}  # noqa: B009
+
+    def _table(self, name: str | None) -> Any:
+        """Return the main table of a part, the first one without a name."""
+        name = name or next(iter(self.parts))
+        if name not in self.parts:
+            expected, fix = f"one of {', '.join(self.parts)}", "Leave it out for the first part."
+            raise InputError(f"{name!r}", expected=expected, fix=fix, where="table")
+        return self.parts[name]._table(None)
 
     def headline(self) -> Iterator[str]:
         """Yield the figures of each part that matter."""
@@ -130,6 +138,9 @@ def check(
     is_named = not isinstance(source, StoreCorpus) or bool(encoder or retriever or run)
     store = store or _store_of(source, retriever)
     asking = asking or AskingConfig()
+    opening = asking.opening
+    alone = isinstance(retriever, str) and not asks_store(retriever)  # it is said of the corpus
+    asking = replace(asking, opening=StoreConfig()) if alone else asking
     made, indexed = _compared(sources, source if source is not None else store, retriever, asking)
     queries = _asked(queries, log)
     parts: dict[str, Result] = {}
@@ -163,7 +174,7 @@ def check(
 
         asked = queries if encoder is not None or "exposure" not in parts else ()
         parts["reach"] = reach(
-            store, out=out, config=reaching, opening=asking.opening, queries=asked,
+            store, out=out, config=reaching, opening=opening, queries=asked,
             matching=conditions(asking.where) or None, encoder=encoder if asked else None,
             fresh=is_first(),
         )  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from importlib.util import find_spec
@@ -261,6 +261,10 @@ class Trial:
             return BAD, text, "See what it searches: it may be another collection, or an empty one."
         ids = {document.id for document in self.documents}
         strangers = sorted(back - ids)
+        named = None if back & ids else self._field_with(back)
+        if named not in (None, self.parts.parent_field):
+            text += f"; their ids stand in the field {named!r} of the documents"
+            return BAD, text, f"Say so: --id-field {named}."
         if len(ids) in (0, MAX_DOCUMENTS, MAX_RECORDS) or not strangers:
             return GOOD, text, ""
         text += f"; {len(strangers)} of them are no documents, such as {strangers[0]!r}"
@@ -286,9 +290,7 @@ class Trial:
         own = (document.id for document in self.documents)
         ids = set(own if parent is None else parent_ids(self.documents, parent))
         lacking = sorted(relevant - ids)
-        fields = ((name, v) for d in self.documents for name, v in d.metadata.items())
-        parents = (name for name, value in fields if str(value) in relevant)
-        if len(lacking) == len(relevant) and (name := next(parents, None)):
+        if len(lacking) == len(relevant) and (name := self._field_with(relevant)):
             text += f"; they judge what the field {name!r} names, not the {n:,} chunks"
             return BAD, text, f"Say so: --parent-field {name}."
         if not ids or n in (MAX_DOCUMENTS, MAX_RECORDS) or not lacking:
@@ -296,3 +298,8 @@ class Trial:
         text += f"; {len(lacking):,} of {len(relevant):,} relevant documents are not in the corpus"
         mend = f"The first is {lacking[0]!r}: see --id-field."
         return BAD if len(lacking) == len(relevant) else NOTE, text, mend
+
+    def _field_with(self, values: Collection[str]) -> str | None:
+        """Return the first field of the documents that holds one of some values."""
+        fields = ((name, v) for d in self.documents for name, v in d.metadata.items())
+        return next((name for name, value in fields if str(value) in values), None)

@@ -359,27 +359,27 @@ def _taken(values: Values, command: str) -> Values:
 
 
 def _repairs(answers: Answers) -> Iterator[str]:
-    """Yield how findings are mended, where the documents live."""
-    store = answers.store or answers.searched_store
+    """Yield what is tried beside the search that runs, and how findings are mended."""
+    store, index = answers.store or answers.searched_store, answers.index or INDEX
+    place = str(store.store) if isinstance(store, StoreCorpus) else store or _corpus(answers)
+    named = {**_changed(answers.columns), **_encoder(answers.encoder), **_opening(answers)}
+    judging = {**_chunks(answers), **(_judging(answers.parts) if answers.parts.qrels else {})}
+    running = {"retriever": r} if answers.index is None and (r := answers.parts.retriever) else {}
+    if answers.index is None:
+        says = "An index of the documents, which changes are tried in."
+        values = {"corpus": place, **named, "out": index}
+        yield _table("index.build", says, _taken(values, "index build"))
+    says = "Keeps what the questions prove; without judged ones, adds the default."
+    values = {"index": index, **running, **_changed(answers.asking), **_opening(answers), **judging}
+    yield _table("tune.try", says, _taken(values, "tune try"))
     if store is not None:
-        place = str(store.store) if isinstance(store, StoreCorpus) else store
-        named = {**_changed(answers.columns), **_parents(answers), **_encoder(answers.encoder)}
-        values = _taken({"store": place, **named, **_opening(answers)}, "tune apply blend")
+        values = {"store": place, **named, **_parents(answers), "out": BLENDED}
         says = "Repair the store beside its documents. Undo: argus tune undo"
-        yield _table("tune.apply.blend", says, {**values, "out": BLENDED})
+        yield _table("tune.apply.blend", says, _taken(values, "tune apply blend"))
         shared = {"store": place, **_opening(answers)}
         yield _table("tune.list", "What a store was repaired with.", shared)
         yield _table("tune.undo", "argus tune undo ID undoes exactly that.", shared)
         return
-    index = answers.index or INDEX
-    if answers.index is None:
-        says = "An index of the documents, which a repair is made in."
-        values = {"corpus": _corpus(answers), **_changed(answers.columns)}
-        yield _table("index.build", says, {**values, **_encoder(answers.encoder), "out": index})
-    judging = {} if answers.parts.qrels is None else _judging(answers.parts)
-    judging |= _chunks(answers)
-    says = "Keeps what the questions prove; without judged ones, adds the default."
-    yield _table("tune.try", says, {"index": index, **judging})
     says = "The default repair by itself, proven or not."
     yield _table("tune.apply.blend", says, {"index": index, **judging})
     yield _table("tune.list", "What the index was repaired with.", {"index": index})

@@ -1,9 +1,11 @@
 """What a store is opened with: settings that it has, and a key that is there."""
 
 import pytest
+from qdrant_client import QdrantClient
 
 from argus.errors import InputError
 from argus.stores.spec import KINDS, TAKEN, StoreConfig, open_store
+from tests.support.stores import N, qdrant
 
 OPTIONS = {
     "vector_field": "--vector-field", "id_field": "--store-id", "metric": "--store-metric",
@@ -19,6 +21,18 @@ def test_a_setting_that_a_store_lacks_is_refused(kind):
             with pytest.raises(InputError) as error, open_store(f"{kind}:here/docs", config):
                 pass
             assert error.value.where == option and kind in error.value.got
+
+
+def test_a_folder_of_qdrant_that_a_retriever_holds_is_read_and_stays_open(tmp_path):
+    spec = qdrant(tmp_path / "store").spec
+    theirs = QdrantClient(path=str(tmp_path / "store"))
+    for _ in range(2):
+        with open_store(spec) as store:
+            assert store.describe().records == N
+    assert theirs.count("docs").count == N
+    theirs.close()
+    with open_store(spec) as store:
+        assert store.describe().records == N
 
 
 @pytest.mark.parametrize("kind", ["qdrant", "chroma", "lancedb"])

@@ -136,6 +136,18 @@ def test_an_openinference_span_is_read_in_every_shape(tmp_path, shape):
         assert sum(reader.tally.skipped.values()) == 1
 
 
+def test_question_time_and_results_are_found_inside_objects(tmp_path):
+    hits = [{"chunk": {"id": id_, "text": "a query"}} for id_, _ in FOUND]
+    event = {"request": {"user": "u1", "query": "what is a span?"}, "response": {"hits": hits}}
+    row = {"level": "info", "event": {"at": "2026-03-01T10:00:00Z", **event}}
+    (one,), _ = read(write_lines(tmp_path / "log.jsonl", [row]))
+    assert (one.query, int(one.at), ids(one)) == (
+        "what is a span?",
+        1772359200,
+        ["d2", "d1", "d10"],
+    )
+
+
 @pytest.mark.parametrize("flat", [True, False])
 def test_a_gen_ai_span_is_read(tmp_path, flat):
     documents = [{"id": "d7", "score": 0.8}, {"id": "d8", "score": 0.5}]

@@ -332,7 +332,8 @@ def missing_gold(system: System, judged: Judged) -> dict[str, Any] | None:
             f"are {_some(held)}",
             expected="the corpus that was judged",
             fix="Check that index (or corpus) and judgements belong together; where it holds "
-            "chunks of what was judged, name the field of their document with --parent-field.",
+            "chunks of what was judged, name them with --corpus, and the field of their document "
+            "with --parent-field.",
             where=system.name,
         )
     absent = [(q, d) for q, d in pairs if d not in held]

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 LINES = 6
 """Lines of the headline that a result shows of itself."""
+# Columns that several jobs have. A data frame names them after its job: merges need no suffix.
+SHARED = frozenset({"label", "state", "reason", "rps", "band", "rank", "displaced_by"})
 
 
 class Result(ABC):
@@ -52,6 +54,9 @@ class Result(ABC):
     def to_pandas(self, table: str | None = None) -> Any:
         """Return a table as a pandas DataFrame. table: its name, None for the main one.
 
+        Tables of different jobs merge on `id`: columns that both have start with the job's name, as
+        `exposure_label`.
+
         Raises InputError where there is no such table, ImportError where pandas is not installed.
         """
         arrow = self._table(table)
@@ -62,7 +67,7 @@ class Result(ABC):
         return arrow.to_pandas()
 
     def to_polars(self, table: str | None = None) -> Any:
-        """Return a table as a polars DataFrame. table: its name, None for the main one.
+        """Return a table as a polars DataFrame, with the columns of `to_pandas`.
 
         Raises InputError where there is no such table, ImportError where polars is not installed.
         """
@@ -93,7 +98,13 @@ class Result(ABC):
                 where="table",
             )
         table: pa.Table = getattr(self, name or self.TABLES[0])
-        return table
+        if "id" not in table.column_names:
+            return table
+        job = type(self).__name__.removesuffix("Result").lower()
+        job = job if name in (None, self.TABLES[0]) else name
+        return table.rename_columns(
+            [f"{job}_{c}" if c in SHARED else c for c in table.column_names]
+        )
 
 
 @dataclass(frozen=True, repr=False)

@@ -48,6 +48,7 @@ from argus.encoders.store import store_of
 from argus.engine import Engine
 from argus.errors import InputError, NothingMeasured
 from argus.progress import announce
+from argus.stores.spec import is_store
 from argus.version import __version__
 
 NO_ENCODER = "no-encoder"
@@ -224,11 +225,13 @@ def check_folder(folder: ArtifactFolder, record: Record, *, about: Iterable[Path
     if folder.fresh:
         return
     folder.read_json(SUMMARY)
-    ours = {corpus["sha256"] for corpus in record.describe("corpus").values()}
+    own = record.describe("corpus").values()
+    ours = {corpus["sha256"] for corpus in own}  # of a store it depends on whether vectors are read
+    ours |= {corpus["file"] for corpus in own if is_store(corpus["file"])}
     ours |= {sha256 for path in about for _, sha256, _ in corpora_in(path).values()}
     for job, (file, sha256, settings) in corpora_in(folder.path).items():
         limits = [c["limit"] for c in (record.config, settings) if "limit" in c]
-        same = sha256 in ours and len(set(limits)) < 2
+        same = not ours.isdisjoint((sha256, file)) and len(set(limits)) < 2
         if job != record.job and ours and not same:
             raise InputError(
                 f"holds the {job} of another corpus or --limit ({file})",

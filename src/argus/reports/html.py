@@ -60,6 +60,22 @@ def write_report(folder: Annotated[Path | str, Option(argument="FOLDER"), OUTPUT
         folder: Folder of results of argus check, evaluate, demo or another job.
     """
     folder = Path(folder)
+    path = ArtifactFolder(folder).own("report.html")
+    write_whole(path, _page(folder)[0])
+    record_runs(folder)
+    return path
+
+
+def figure_dicts(folder: Path | str) -> dict[str, Figure]:
+    """Return the figures of a folder's report by name, as plotly's own dictionaries.
+
+    Raises InputError as `write_report` does.
+    """
+    return _page(Path(folder))[1]
+
+
+def _page(folder: Path) -> tuple[str, dict[str, Figure]]:
+    """Return the page of a folder and its figures by name, titled as on the page."""
     summary, manifest = _read(folder)
     sections = _sections(folder, summary)
     tables = {
@@ -81,10 +97,7 @@ def write_report(folder: Annotated[Path | str, Option(argument="FOLDER"), OUTPUT
             "verdict": read_verdict(folder), "js": _asset("report.js"),
         }  # fmt: skip
         page = render("report.html.j2", summary=summary, manifest=manifest, **shown)
-    path = ArtifactFolder(folder).own("report.html")
-    write_whole(path, page)
-    record_runs(folder)
-    return path
+    return page, drawn.plots
 
 
 def _read(folder: Path) -> tuple[dict[str, Any], dict[str, ManifestSection]]:
@@ -101,16 +114,6 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, ManifestSection]]:
         note = f"left out of the report: {job}, since {file} is not of its run; run it again"
         logging.getLogger("argus").warning(note)
     return {job: part for job, part in summary.items() if job not in torn}, manifest
-
-
-def figure_dicts(folder: Path | str) -> dict[str, Figure]:
-    """Return the figures of a folder's report by name, as plotly's own dictionaries.
-
-    Raises InputError as `write_report` does.
-    """
-    folder = Path(folder)
-    sections = _sections(folder, _read(folder)[0])
-    return {name: figure for part in sections.values() for name, figure in part.plots.items()}
 
 
 def _sections(folder: Path, summary: dict[str, Any]) -> dict[str, Section]:
@@ -151,7 +154,9 @@ class _Drawn(list[dict[str, object]]):
 
     def append(self, shown: Mapping[str, str]) -> None:  # type: ignore[override]
         """Draw a figure and keep it. shown: name, heading and text. The map comes last."""
-        figure = svg(self.plots[shown["name"]], shown["heading"])
+        plot = self.plots[shown["name"]]
+        plot["layout"]["title"] = {"text": shown["heading"]}
+        figure = svg(plot, shown["heading"])
         super().append({**shown, "svg": figure, "last": shown["name"] == MAP})
 
 

@@ -346,7 +346,7 @@ def require_known(run: Run, ids: Collection[str], name: str) -> None:
     raise InputError(
         f"no result is a document of the corpus; the first is {first!r}",
         expected=f"ids such as {next(iter(ids), '')!r}",
-        fix="Name where a result's id stands with --result-id, or give the corpus that was indexed "
-        "(all of it: mind --limit).",
+        fix="Name where a result's id stands with --result-id, or the documents' field of it with "
+        "--id-field, or give the corpus that was indexed (all of it: mind --limit).",
         where=name,
     )

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -196,6 +197,8 @@ def open_qdrant(
 
     with closing_if_it_fails(held):
         with _LOCAL_LOCK:
+            if folder not in _LOCAL and (theirs := _held_elsewhere(folder)):
+                return QdrantStore(theirs, *named, is_served=False, release=lambda: None)
             client, users = _LOCAL.get(folder) or (QdrantClient(path=str(folder)), 0)
             _LOCAL[folder] = (client, users + 1)
         held.callback(release)
@@ -205,6 +208,18 @@ def open_qdrant(
 _LOCAL: dict[Path, tuple[QdrantClient, int]] = {}
 """The client of each open folder, and how many stores use it: a folder takes one client."""
 _LOCAL_LOCK = threading.Lock()
+
+
+def _held_elsewhere(folder: Path) -> QdrantClient | None:
+    """Return the client by which a user's own retriever has opened a folder in this process."""
+    from qdrant_client import QdrantClient
+
+    for one in gc.get_objects():
+        if type(one) is QdrantClient and not getattr(one._client, "_closed", True):
+            place = getattr(one._client, "location", None)
+            if place is not None and Path(place).resolve() == folder:
+                return one
+    return None
 
 
 def _condition(matching: Filter | None) -> models.Filter | None:

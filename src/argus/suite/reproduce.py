@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from statistics import fmean
@@ -376,6 +377,8 @@ def listed_lines(listed: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         f"{here} of {len(listed)} tables have cells that are measured here{more}; of the others "
         "argus research reproduce NAME says which model or data each wants"
     )
+    if find_spec("torch") is None:
+        yield "most of the others need torch: pip install 'argus-retrieval[torch]'"
 
 
 def _promise(recipe: Mapping[str, Any]) -> str:

@@ -11,10 +11,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from argus.data.documents import ID_FIELDS
 from argus.data.fields import FieldPath, seconds
 from argus.data.rows import field_names
 from argus.errors import InputError
@@ -39,6 +41,8 @@ RESULTS = (
     "retrieved_ids", "document_ids", "returned", "ranking", "query_response_hit_ids",
     "retrieved_context_ids",
 )  # fmt: skip
+IDS = {*ID_FIELDS, *RESULTS}
+"""Ends of a path to the ids of results that are inside objects."""
 CONTEXTS = ("retrieved_contexts", "contexts", "retrieval_context")
 """Fields of texts that came back, in data sets of Ragas and DeepEval."""
 TIMES = (
@@ -73,6 +77,8 @@ def read_exchanges(
     for path in log_files(log):
         records = (one for value in read_values(path, tally) for one in records_in(value, config))
         head = list(islice(records, PEEKED))
+        if head and not any(fits(head[0], config) for fits, *_ in FORMATS.values()):
+            config = _fields_inside(head[0], config)
         format_ = config.format or _format(path, head, config) if head else "empty"
         tally.files[path.name] = format_
         if format_ == "empty":
@@ -99,6 +105,20 @@ def read_exchanges(
         raise InputError(got, expected=expected, fix=fix, where=option)
 
 
+def _fields_inside(record: Values, config: LogConfig) -> LogConfig:
+    """Return the config with the paths of question, time and results that are inside objects."""
+    ends = {path: path.rpartition(".")[2] for path in field_names(record)}
+    alone = {path: end for path, end in ends.items() if "[]" not in path}
+    question = next((path for path, end in alone.items() if end in QUERY[:5]), None)
+    time = next((path for path, end in alone.items() if end in TIMES), None)
+    lists = {path: path.replace("[]", "").split(".") for path in ends}
+    served = (p for p, parts in lists.items() if {*parts} & {*RESULTS} and ends[p] in IDS)
+    return replace(
+        config, query_field=config.query_field or question, time_field=config.time_field or time,
+        results_field=config.results_field or next(served, None),
+    )  # fmt: skip
+
+
 def _format(path: Path, head: list[Values], config: LogConfig) -> Format:
     """Return the format of most of a file's first records. Raises InputError for none."""
     fitting = (
@@ -107,7 +127,7 @@ def _format(path: Path, head: list[Values], config: LogConfig) -> Format:
     )
     if counts := Counter(name for name in fitting if name is not None):
         return counts.most_common(1)[0][0]
-    names = ", ".join(map(repr, list(dict.fromkeys(n for one in head for n in one))[:20]))
+    names = ", ".join(map(repr, dict.fromkeys(n for one in head for n in field_names(one)[:20])))
     problem = f"no field {config.query_field!r}" if config.query_field else "no question"
     raise InputError(
         f"{problem} among {names or 'no fields'}",
