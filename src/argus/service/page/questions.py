@@ -69,11 +69,13 @@ def questions(page: PageOf) -> HTMLResponse:
         **({"run": files["run"]} if "run" in files else {}),
     }
     is_inside = all(page.place.holds(Path(str(file))) for file in options.values())
+    audit = [] if traffic or JOB in results.manifest else page.startable(results.auditing_traffic)
+    can_draw = is_inside and bool(audit or traffic or JOB in results.manifest)
     return page.render(
         "questions.html.j2", traffic=traffic, log=log, likely=likely_failures(path),
         evaluation=evaluation, judged=None if live is None else live.summary(),
-        judging={"command": "traffic judge", "options": options} if is_inside else None,
-        budget=JudgingConfig.budget, **page.panel(path),
+        judging=[*audit, {"command": "traffic judge", "options": options}] if can_draw else None,
+        budget=JudgingConfig.budget,
     )  # fmt: skip
 
 

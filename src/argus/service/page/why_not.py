@@ -260,7 +260,7 @@ def _previews(explanation: Explanation, results: Results) -> Rows:
             add("by the part that was not read", evidence["rank_of_unread_part"])
         by_vectors = standing.ranked_by != "fused"  # hubs are counted among those above it there
         if by_vectors and "rank_without_hubs" in evidence and evidence["hubs_above"]:
-            add("without the hubs above it", evidence["rank_without_hubs"])
+            add("without the hubs above it (documents that come back for much else)", evidence["rank_without_hubs"])
         if cause is Cause.BLEND and "rank_without" in evidence:
             for part, rank in evidence["rank_without"].items():
                 add(WITHOUT.get(part, f"without {part}"), rank)
