@@ -47,8 +47,8 @@ def test_a_repair_is_tried_applied_and_undone(place):
     version = state(work)[0]
     with page_of(launched) as page:
         page.goto(f"{url}/page/-/repairs")
-        page.get_by_label("Judged questions").fill(str(work / "queries.jsonl"))
-        page.get_by_label("Their judgements").fill(str(work / "qrels.tsv"))
+        page.get_by_label("Judged questions").select_option(str(work / "queries.jsonl"))
+        page.get_by_label("Their judgements").select_option(str(work / "qrels.tsv"))
         page.get_by_role("button", name="Try", exact=True).click()
         page.get_by_role("heading", name="The last trial").wait_for()
         assert state(work) == (version, [])

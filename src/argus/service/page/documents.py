@@ -69,7 +69,7 @@ SOURCES = (
                "its place where a sentence of its own is asked"),
         Column("by_own", "By its own", "count", "its title and sentences that bring it back",
                "retrieved_by_own"),
-        Column("by_others", "By others", "count", "titles and sentences of other documents that bring it, too",
+        Column("by_others", "By others", "count", "texts of other documents that bring it, too",
                "retrieved_by_others"),
         Column("never", "Never back", "flag", "nothing that was asked brought it",
                "never_retrieved", is_listed=False),
@@ -91,8 +91,8 @@ SOURCES = (
         Column("lost", "Lost", "text", "why the store does not bring it back", "cause"),
     ), label="''"),
     Source("authority", (
-        Column("superseded_by", "Superseded by", "text", "the newer document that holds in its place", "controlling",
-               is_listed=False),
+        Column("superseded_by", "Superseded by", "text",
+               "the newer document that holds in its place", "controlling", is_listed=False),
     ), id="superseded", label="superseded_title", is_unique=False),
     Source("drift", (
         Column("drift", "Against its source", "text",

@@ -6,6 +6,7 @@ at a time, and the grades go into the table of `argus traffic judge` (`argus.tra
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,9 +15,12 @@ from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from argus.data.reading import reading
+from argus.data.runs import read_qrels
 from argus.data.tables import read_names, read_table
 from argus.data.types import State
+from argus.errors import InputError
 from argus.service.page.rendering import Page, PageOf, PageRoute, Rows, Values, refused
+from argus.service.workplace import Workplace
 from argus.traffic.config import HIGHEST, JudgingConfig
 from argus.traffic.grades import ToGrade
 from argus.traffic.judging import JOB, TABLE, LiveJudging
@@ -55,7 +59,7 @@ def questions(page: PageOf) -> HTMLResponse:
     results = Results.of(path)
     traffic = results.sections.get("traffic")
     live = LiveJudging.of(path) if (path / TABLE).is_file() else None
-    evaluation = read_judged(path)
+    evaluation = read_judged(path, page.place)
     if traffic is None and live is None and evaluation is None:
         return page.render("questions_none.html.j2")
     with results.reading():
@@ -79,12 +83,13 @@ def questions(page: PageOf) -> HTMLResponse:
     )  # fmt: skip
 
 
-def read_judged(folder: Path) -> Values | None:
+def read_judged(folder: Path, place: Workplace) -> Values | None:
     """Return the judged questions of a folder as they were asked last, None where there are none.
 
     Of an evaluation of two systems the second counts. The audit's table names the wanted
-    documents. A question without judgements is left out. rows: those that are met worst first.
-    total: how many there are. met: how many have a relevant document within the FIRST.
+    documents, else the judgements, if they lie in the workplace. A question without judgements is
+    left out. rows: those that are met worst first. total: how many there are. met: how many have a
+    relevant document within the FIRST.
     """
 
     def read(name: str, *columns: str) -> Rows:
@@ -99,6 +104,13 @@ def read_judged(folder: Path) -> Values | None:
     evaluation = evaluation or read("per_query", "query_id", "text", "state", "rank")
     evaluation = [row for row in evaluation if row["state"] == State.MEASURED]
     wanted = {row["query_id"]: str(row["wanted"]) for row in audit}
+    qrels = Path(Results.of(folder).qrels)
+    if evaluation and not wanted and place.holds(qrels):
+        with suppress(InputError):  # columns of other names, or a file that changed since
+            wanted = {
+                query: ", ".join(sorted((d for d in of if of[d] > 0), key=of.__getitem__)[::-1])
+                for query, of in read_qrels(qrels).items()
+            }
     rows: Rows = [
         {
             "text": row.get("text") or row["question"],

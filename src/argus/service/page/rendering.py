@@ -41,7 +41,9 @@ DOCUMENTS = tuple(
 """Tables with a row per document or entity."""
 QUESTIONS = ("traffic.parquet", "questions.parquet", "per_query.parquet", "judging.parquet")
 JOBS_LOOKED_AT, JOBS_SHOWN = 50, 3
-EXPLAINED = ("superseded", "hub", "RPS", "view", "nDCG@10", "R@10", "BM25", "min-max", "RRF", "DBSF")
+EXPLAINED = (
+    "superseded", "hub", "RPS", "view", "nDCG@10", "R@10", "BM25", "min-max", "RRF", "DBSF",
+)  # fmt: skip
 """Terms that the pages explain where they stand."""
 
 
@@ -56,7 +58,7 @@ def environment() -> Environment:
     made = reports.environment(FileSystemLoader(HERE / "templates"))
     made.globals["command"] = command
     made.globals["terms"] = lambda text: {
-        term: TERMS[term] for term in EXPLAINED if re.search(rf"(?<![\w/]){re.escape(term)}s?\b", text)
+        term: TERMS[term] for term in EXPLAINED if re.search(rf"(?<![\w/]){term}s?\b", text)
     }
     made.filters["moment"] = lambda v: v[:16].replace("T", " ")
     made.filters["thousands"] = lambda v: "–" if v is None else f"{v:,}"

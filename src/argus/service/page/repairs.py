@@ -35,11 +35,6 @@ MAX_FILES, DEPTH = 200, 3  # offered as inputs, and folders down
 WHAT = {
     "sentences": "Each sentence is found, too, and stands for its document.",
     "blend": "Sentences and words (BM25), mixed into the search.",
-    "vectors": "The meaning of the texts alone.",
-    "BM25": "The words alone.",
-    "min-max": "Scores of words and of vectors, each from 0 to 1, added: the number is the words'.",
-    "RRF": "Words and vectors, by their places alone.",
-    "DBSF": "Words and vectors, each scaled by how far their scores spread.",
     "expand": "Further texts (views) of documents at risk: what a knowledge base knows of them.",
     "scenarios": "Further texts (views): what each document would be needed for.",
     "adapt": "A correction of queries, learnt from what documents are needed for.",

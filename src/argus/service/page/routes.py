@@ -95,7 +95,8 @@ def _shares(runs: Sequence[JobRun], source: str) -> list[tuple[float, float, flo
         values = [v > 0 for v in run.items.get(figure, {}).values() if v is not None]
         if values:
             share = sum(values) / len(values)
-            shares.append((share, *map(float, wilson(share, len(values)))))
+            low, high = wilson(share, len(values))
+            shares.append((share, float(low), float(high)))
     return shares
 
 
