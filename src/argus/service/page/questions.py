@@ -14,6 +14,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from argus.commands import command
 from argus.data.reading import reading
 from argus.data.runs import read_qrels
 from argus.data.tables import read_names, read_table
@@ -72,14 +73,20 @@ def questions(page: PageOf) -> HTMLResponse:
         "out": str(path),
         **({"run": files["run"]} if "run" in files else {}),
     }
-    is_inside = all(page.place.holds(Path(str(file))) for file in options.values())
-    audit = [] if traffic or JOB in results.manifest else page.startable(results.auditing_traffic)
-    can_draw = is_inside and bool(audit or traffic or JOB in results.manifest)
+    has_log = traffic is not None or (JOB in results.manifest and not (live and live.draw.is_pool))
+    if has_log:
+        is_inside = all(page.place.holds(Path(str(file))) for file in options.values())
+        judging = [{"command": "traffic judge", "options": options}] if is_inside else []
+    else:  # of other questions, over ways to search an index
+        index = page.place.index_of(path)
+        place = results.beside if index is None else index.path
+        words = ("--index", place, "--queries", results.queries, "--out", path)
+        line = command("tune", "judge", *words)
+        judging = page.startable(line if index else f"{results.indexing} && {line}")
     return page.render(
         "questions.html.j2", traffic=traffic, log=log, likely=likely_failures(path),
         evaluation=evaluation, judged=None if live is None else live.summary(),
-        judging=[*audit, {"command": "traffic judge", "options": options}] if can_draw else None,
-        budget=JudgingConfig.budget,
+        judging=judging, is_pool=not has_log, budget=JudgingConfig.budget,
     )  # fmt: skip
 
 
