@@ -31,7 +31,7 @@ from argus.verdict.results import Results
 MAX_CHANGED = 200  # questions that are shown of a candidate or remedy
 INPUTS = ("queries", "qrels", "profiles", "kb")
 """Inputs of a trial: the judged questions, and the sources of its candidates."""
-MAX_FILES, DEPTH = 200, 3  # offered as inputs, and folders down
+MAX_FILES, LEVELS = 200, ("*", "*/*", "*/*/*")  # offered as inputs, and where they lie
 WHAT = {
     "sentences": "Each sentence is found, too, and stands for its document.",
     "blend": "Sentences and words (BM25), mixed into the search.",
@@ -95,8 +95,7 @@ def _job(command: str, options: Mapping[str, object]) -> Values:
 
 def files_in(place: Workplace) -> list[str]:
     """Return files in the folders that may be inputs, and are no table of a job."""
-    levels = ("/".join("*" * n) for n in range(1, DEPTH + 1))
-    there = (file for level in levels for folder in place.folders for file in folder.glob(level))
+    there = (file for level in LEVELS for folder in place.folders for file in folder.glob(level))
     fits = (
         str(file)
         for file in there

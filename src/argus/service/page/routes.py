@@ -81,13 +81,13 @@ def overview(page: PageOf) -> HTMLResponse:
     verdict, runs = read_verdict(path), runs_in(path)
     return page.render(
         "overview.html.j2", verdict=verdict, slices=slices[:MAX_SLICES], links=link_of,
-        runs={c.name: shares for c in verdict.counts if len(shares := _shares(runs, c.source)) > 1},
+        runs={c.name: shares for c in verdict.counts if len(shares := shares_by_run(runs, c.source)) > 1},
         seen={**SEEN, **({"in_force_served": "authority"} if "authority" in ready else {})},
         can_judge=(path / TABLE).is_file(),
     )  # fmt: skip
 
 
-def _shares(runs: Sequence[JobRun], source: str) -> list[tuple[float, float, float]]:
+def shares_by_run(runs: Sequence[JobRun], source: str) -> list[tuple[float, float, float]]:
     """Return the share of the items that had anything in each of the last runs of a count."""
     job, figure = TRACKED.get(source, ("", ""))
     shares = []
