@@ -1,4 +1,4 @@
-"""Run the jobs of `argus serve` as processes: a few at once, and one writer per folder and what lies in it.
+"""Run the jobs of `argus serve` as processes: a few at once, one writer per folder and its inside.
 
 Command lines (`argus.service.jobs.planning`) -> processes with progress, output and exit code,
 which are kept in `argus.service.jobs.table`. No job is lost when the service ends: an interrupted

@@ -34,7 +34,8 @@ TRACKED = {
     "argus research scenarios needs": ("needs", "needs found"),
 }
 """The job and the figure, in the history of runs, of each source of a count."""
-SEEN = {"as_its_source": "documents", "by_itself": "documents", "by_need": "questions"}
+SEEN = {"as_its_source": "documents", "by_itself": "documents", "by_need": "questions",
+        "in_force_served": "authority"}  # fmt: skip
 """Pages that show each item behind a count."""
 router = APIRouter(route_class=PageRoute)
 login = APIRouter()
@@ -79,10 +80,10 @@ def overview(page: PageOf) -> HTMLResponse:
         return next((there for there in found if there[0].partition("#")[0] in ready), None)
 
     verdict, runs = read_verdict(path), runs_in(path)
+    shares = {count.name: shares_by_run(runs, count.source) for count in verdict.counts}
     return page.render(
         "overview.html.j2", verdict=verdict, slices=slices[:MAX_SLICES], links=link_of,
-        runs={c.name: shares for c in verdict.counts if len(shares := shares_by_run(runs, c.source)) > 1},
-        seen={**SEEN, **({"in_force_served": "authority"} if "authority" in ready else {})},
+        seen=SEEN, runs={name: each for name, each in shares.items() if len(each) > 1},
         can_judge=(path / TABLE).is_file(),
     )  # fmt: skip
 
