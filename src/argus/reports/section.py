@@ -150,6 +150,7 @@ TERMS: dict[str, str] = {
     "first.",
     "R@10": "The share of what is relevant that stands among the first ten.",
     "superseded": "Replaced by a newer document that now holds in its place.",
+    "controlling": "The document that holds now, at the end of a chain of superseded ones.",
     "λ": "How much a document's own score counts against that of its views.",
 }
 """Terms of the report, in plain words."""
@@ -164,8 +165,8 @@ OF_SECTION: dict[str, tuple[str, ...]] = {
     "ablation": ("need", "λ", "nDCG@10"),
     "evaluation": ("nDCG@10", "R@10"),
     "questions": ("nDCG@10", "R@10"),
-    "authority": ("superseded",),
-    "lint": ("superseded",),
+    "authority": ("superseded", "controlling"),
+    "lint": ("superseded", "controlling"),
 }
 """Terms of every verdict, and by the section that uses them."""
 
