@@ -13,7 +13,6 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
-from argus.commands import command
 from argus.data.tables import read_names, read_table
 from argus.data.types import Document
 from argus.data.types import Query as Topic
@@ -36,7 +35,6 @@ from argus.service.page.rendering import PageOf, PageRoute, Rows, Values
 from argus.service.searcher import IndexSource
 from argus.service.state import Service
 from argus.service.workplace import Workplace
-from argus.verdict.results import Results
 
 MAX_K = 1000
 MAX_EXAMPLES, DEPTH = 8, 10
@@ -127,15 +125,12 @@ def _explain_index(
     texts, analyzer = [own, *rivals[:1]], retriever.lexical().analyzer
     said = {term for one in texts for term in analyzer.documents(f"{one.title} {one.text}")}
     terms = said.intersection(analyzer.query_forms(q))
-    results = Results.of(spec.path)
     repair = None if explanation.came_back else REPAIRS.get(explanation.cause)
-    made_of = ["--kb", results.input("kb 1") or "KB"] if repair == "expand" else []
     return {
         "explanation": explanation,
         "findings": _group_findings(explanation.findings, explanation.cause),
-        "previews": _previews(explanation, results),
-        "repair": command("tune", "apply", repair, *made_of, "--index",
-        results.out) if repair else "",
+        "previews": _previews(explanation),
+        "repair": repair,
         "question": mark_terms(q, terms, analyzer),
         "texts": [
             (one, mark_terms(one.title, terms, analyzer), mark_terms(one.text, terms, analyzer))
@@ -232,33 +227,24 @@ def _failed_questions(
     return failing
 
 
-def _previews(explanation: Explanation, results: Results) -> Rows:
+def _previews(explanation: Explanation) -> Rows:
     """Return each change with the rank that it would give, those that bring it back first.
 
-    rank: None beyond the depth of the search. command: makes the change, "" where none does.
+    rank: None beyond the depth of the search.
     """
-    standing, index, k = explanation.standing, explanation.index, explanation.k
+    standing, k = explanation.standing, explanation.k
     by_change: dict[str, Values] = {}
 
-    def add(change: str, rank: int | None, made_by: str = "") -> None:
+    def add(change: str, rank: int | None) -> None:
         brings_back = rank is not None and rank <= k
-        by_change[change] = {"change": change, "rank": rank, "brings_back": brings_back,
-                             "command": made_by}  # fmt: skip
+        by_change[change] = {"change": change, "rank": rank, "brings_back": brings_back}
 
     if standing.ranked_by != "fused":
-        made_by = command(
-            "explain", explanation.query, "--index", index, "--hybrid", standing.fusion
-        )
-        add(f"with BM25 ({standing.fusion})", standing.fused.rank, made_by)
+        add(f"with BM25 ({standing.fusion})", standing.fused.rank)
     for finding in explanation.findings:
         evidence, cause = finding.evidence, finding.cause
         if cause is Cause.VECTOR and "rank_with_its_own_vector" in evidence:
-            again = results.asking("index build", "--corpus", results.corpus, out=results.out)
-            add(
-                "with the vector of its text",
-                evidence["rank_with_its_own_vector"],
-                f"{again} --fresh",
-            )
+            add("with the vector of its text", evidence["rank_with_its_own_vector"])
         if cause is Cause.WINDOW and "rank_of_unread_part" in evidence:
             add("by the part that was not read", evidence["rank_of_unread_part"])
         by_vectors = standing.ranked_by != "fused"  # hubs are counted among those above it there
