@@ -19,7 +19,6 @@ FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-WIDTHS = (390, 1280, 2560)
 STARTS_S = 120
 AXE = Path(__file__).parent / "axe" / "axe.min.js"
 RULES = "{runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa']}"
@@ -111,19 +110,9 @@ def check_accessible(page, rules: str = RULES) -> None:
     ] == []
 
 
-def check_fits(page, width: int = WIDTHS[0]) -> None:
+def check_fits(page, width: int = 390) -> None:
     """Fail where a page scrolls sideways on a telephone; its width is as before afterwards."""
     before = page.viewport_size
     page.set_viewport_size({"width": width, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     page.set_viewport_size(before)
-
-
-def keep_pictures(page, name: str) -> None:
-    """Take pictures at three widths where ARGUS_PICTURES names a folder for them."""
-    if not (folder := os.environ.get("ARGUS_PICTURES")):
-        return
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
-        page.screenshot(path=str(Path(folder) / f"{name}-{width}.png"), full_page=True)
-    page.set_viewport_size({"width": 1280, "height": 900})

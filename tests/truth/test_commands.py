@@ -94,8 +94,8 @@ def test_a_moved_and_a_copied_folder_print_commands_that_run_from_there(tmp_path
     shutil.copytree("report", copied)
     monkeypatch.chdir(tmp_path / "elsewhere")
     lines = [action.command for action in argus.read_verdict("copy").actions]
-    blend = next(line for line in lines if "tune apply blend" in line)
-    assert blend == f"argus tune apply blend --index {home}/report/index"
+    blend = next(line for line in lines if "tune try" in line)
+    assert blend.startswith(f"argus tune try --index {home}/report/index --queries {home}")
     run(blend)
     results = Results.of(Path("copy"))
     assert results.queries == str(home / "questions.jsonl")

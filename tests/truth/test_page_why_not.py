@@ -26,8 +26,9 @@ def place(tmp_path, minilm):
     write_jsonl(tmp_path / "corpus.jsonl", as_rows(corpus()))
     build_index(tmp_path / "corpus.jsonl", out=tmp_path / "index", encoder=DEFAULT_MODEL)
     argus.exposure(tmp_path / "corpus.jsonl", out=tmp_path / "out", encoder=minilm)
-    asked = {"question": ["The alder mill"] * 2, "wanted": ["alder-mill", "fir-tower"]}
-    pq.write_table(pa.table(asked | {"rank": [12, 12]}), tmp_path / "out" / "questions.parquet")
+    asked = {"query_id": ["a", "b"], "wanted": ["alder-mill", "fir-tower"]}
+    asked |= {"question": ["The alder mill"] * 2, "rank": [12, 12]}
+    pq.write_table(pa.table(asked), tmp_path / "out" / "questions.parquet")
     return open_workplace([tmp_path / "out"], index=str(tmp_path / "index"))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,6 +17,8 @@ from typer.main import get_command
 from argus.errors import InputError
 from argus.service.jobs.planning import Declared, Kind
 from argus.settings import Setting
+
+command_of = cache(get_command)
 
 
 class ArgusCommands:
@@ -74,7 +77,7 @@ def _command(words: Sequence[str]) -> tuple[Any, Any]:
     """Return a command, and the context of its groups, by which a file of options is read."""
     from argus.cli.main import app
 
-    command: Any = get_command(app)
+    command: Any = command_of(app)
     parent: Any = None
     name = "argus"
     for word in words:

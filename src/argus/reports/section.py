@@ -139,12 +139,18 @@ TERMS: dict[str, str] = {
     "held-out sentence": "A sentence taken out of a document and asked as a question; the "
     "document is searched without it.",
     "hub": "A document that comes back for much that is not about it.",
+    "view": "A text under which a document is found: its own, or one that a repair added.",
+    "BM25": "Search by shared words, rare ones first.",
+    "min-max": "Scores of BM25 and of vectors, each from 0 to 1, added: 0.3 is the share of BM25.",
+    "RRF": "Adds one over the place in the list of BM25 and in that of vectors.",
+    "DBSF": "Adds scores of BM25 and of vectors, each scaled by its deviation.",
     "Gini": "How unevenly documents come back: 0 all alike, 1 one document takes every place.",
     "need": "What somebody would look for who needs the document, in their words.",
     "nDCG@10": "How well the first ten results are ordered, 0 to 1; 1 has all that is relevant "
     "first.",
     "R@10": "The share of what is relevant that stands among the first ten.",
     "superseded": "Replaced by a newer document that now holds in its place.",
+    "controlling": "The document that holds now, at the end of a chain of superseded ones.",
     "λ": "How much a document's own score counts against that of its views.",
 }
 """Terms of the report, in plain words."""
@@ -159,8 +165,8 @@ OF_SECTION: dict[str, tuple[str, ...]] = {
     "ablation": ("need", "λ", "nDCG@10"),
     "evaluation": ("nDCG@10", "R@10"),
     "questions": ("nDCG@10", "R@10"),
-    "authority": ("superseded",),
-    "lint": ("superseded",),
+    "authority": ("superseded", "controlling"),
+    "lint": ("superseded", "controlling"),
 }
 """Terms of every verdict, and by the section that uses them."""
 

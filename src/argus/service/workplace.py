@@ -19,7 +19,7 @@ from argus.data.reading import WRITTEN, reading
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.indexes.header import FILE as INDEX_FILE
-from argus.indexes.header import parse_index_spec, read_header
+from argus.indexes.header import IndexSpec, parse_index_spec, read_header
 from argus.python_file import is_own
 from argus.retrievers.config import AskingConfig
 from argus.verdict.results import Results
@@ -86,6 +86,18 @@ class Workplace:
             "encoder": {}, "invocation": invocation_of(UNNAMED),
         }  # fmt: skip
         return Results(UNNAMED, {"serve": own})
+
+    def index_of(self, folder: Path | None) -> IndexSpec | None:
+        """Return the index that a folder's pages search, None where there is none.
+
+        The folder itself, else the workplace's, else one that a job built beside the results.
+        """
+        if folder is not None and (folder / INDEX_FILE).is_file():
+            return IndexSpec(folder)
+        if self.index is not None:
+            return parse_index_spec(self.index)
+        built = None if folder is None else Path(Results.of(folder).beside)
+        return None if built is None or not self.holds(built / INDEX_FILE) else IndexSpec(built)
 
     @property
     def inputs(self) -> dict[str, Path]:
@@ -177,12 +189,13 @@ def _audited(place: Workplace) -> AuthoritySource | None:
     """
     for folder in place.results.values():
         manifest = ArtifactFolder(folder).read_json(MANIFEST)
-        if "authority" not in manifest:
+        job = next((name for name in ("authority", "lint") if name in manifest), None)
+        if job is None:
             continue
         files: dict[str, Path | None] = {}
         again = {"expected": "the file as Argus wrote it", "fix": WRITTEN}
         with reading(folder / MANIFEST, **again):
-            for name, one in manifest["authority"]["inputs"].items():
+            for name, one in manifest[job]["inputs"].items():
                 file = Path(one["file"])
                 tails = (folder.joinpath(*file.parts[-n:]) for n in (1, 2, 3))
                 files[name] = next(filter(place.holds, (file, *tails)), None)

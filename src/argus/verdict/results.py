@@ -213,13 +213,16 @@ class Results:
 
     @property
     def blending(self) -> str:
-        """The command that blends the search of an index, a store, or a file."""
+        """The command that blends a search, or tries that and more where questions are judged."""
         if self.index is None and is_store(self.corpus):
             return self.asking("tune apply blend", "--store", self.corpus)
-        chunks = self.options_of("tune apply blend", "Input", "Store")
+        judged = ["--queries", self.queries, "--qrels", self.qrels, "--only-try"]
+        judged = judged if {QUERIES, "QRELS"}.isdisjoint(judged) else []
+        name = "tune try" if judged else "tune apply blend"
+        chunks = self.options_of(name, "Input", "Store")
         is_folded = "--parent-field" in chunks and self.corpus != "CORPUS"
         folding = ["--corpus", self.corpus, *chunks] if is_folded else []
-        line = self._line("tune apply blend", "--index", self.index or self.beside, *folding)
+        line = self._line(name, "--index", self.index or self.beside, *judged, *folding)
         return line if self.index else f"{self.indexing} && {line}"
 
     @property

@@ -441,8 +441,11 @@ def _go_on(results: Results, counts: Mapping[str, VerdictCount]) -> Iterator[Ver
     reached = counts.get("by_itself")
     has_blend = (results.retriever or "").startswith(BLENDED) or BLENDING & sections.keys()
     if (was_searched or is_failing) and not has_blend:
-        title = "Blend sentences and BM25 into the search (no labels, no model)"
-        yield VerdictAction(title, results.blending, BLEND_MEASURED, 0.040)
+        title, evidence = "Blend sentences and BM25 into the search", BLEND_MEASURED
+        if "tune try" in results.blending:
+            title = "Try what finds more, on an index that stays as it is"
+            evidence = "each change is measured on your judged questions, with an interval"
+        yield VerdictAction(title, results.blending, evidence, 0.040)
     if traffic and not traffic["log"]["hash_only"] and not is_judged:
         yield VerdictAction(
             "Judge 50 real questions: how often they fail, with an interval",

@@ -3,14 +3,17 @@
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import time
+from html import unescape
 
 import httpx
 import pytest
 
 from tests.service.jobs.conftest import events, held_request, holding, judging, serving, start, wait
+from tests.support.examples import write_rows
 from tests.support.served import free_port, start_service
 
 
@@ -46,6 +49,20 @@ def test_one_job_at_a_time_writes_a_folder_others_pass_it_and_one_is_cancelled(w
         assert {job["state"] for job in jobs} == {"done"}
         assert jobs[0]["finished_at"] <= jobs[1]["started_at"]
         assert client.post(f"/jobs/{first}/resume").status_code == 422
+
+
+def test_the_first_screen_starts_what_it_advises_and_lists_what_is_wrong_first(client, work):
+    rows = [json.loads(line) for line in (work / "docs.jsonl").read_text("utf-8").splitlines()]
+    rows[-1]["text"] = "It was taken down, and nobody built it again."
+    write_rows(work / "sources.jsonl", rows)
+    line = f"argus check {work}/docs.jsonl --sources {work}/sources.jsonl --out {work}/report"
+    assert wait(client, start(client, {"command": line}))["state"] == "done"
+    page = client.get("/page/report/overview", headers={"accept": "text/html"}).text
+    forms = [json.loads(unescape(form)) for form in re.findall(r'data-start="([^"]+)"', page)]
+    (again,) = [jobs for jobs in forms if jobs[0]["command"] == "check"]
+    assert wait(client, start(client, *again))["state"] == "done"
+    page = client.get("/page/report/documents", headers={"accept": "text/html"}).text
+    assert re.findall(r"document\?id=([\w-]+)", page)[0] == rows[-1]["_id"]
 
 
 def files(folder):

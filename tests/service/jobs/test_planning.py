@@ -95,6 +95,7 @@ def test_a_request_becomes_words_of_which_no_value_is_an_option(place):
         ("tune try", {}, "tune try"),
         ("check", {"corpus": "INSIDE/d", "out": "INSIDE/o", "retriever": "x.py:f"}, "retriever"),
         ("check", {"corpus": "INSIDE/d"}, "out"),
+        ("check", {"source": "INSIDE/d", "sources": "sql:SELECT 1", "out": "INSIDE/o"}, "sources"),
         ("check", {"corpus": "qdrant:http://elsewhere/docs", "out": "INSIDE/o"}, "corpus"),
         ("check", {"corpus": "INSIDE/d", "out": "INSIDE/o", "revision": "x"}, "revision"),
         ("check", {"corpus": "INSIDE/d", "out": "INSIDE/o", "engine": "ray", "address": "x"},
@@ -152,6 +153,8 @@ def test_a_typed_command_is_the_same_request():
     line = "argus explain --index=served --k 3 -- '--json' d"
     options = {"index": "served", "k": "3", "query": "--json", "doc_id": "d"}
     assert as_request(line, ArgusCommands()) == JobRequest(command="explain", options=options)
+    typed = as_request("argus tune apply blend --index served", ArgusCommands())  # of three words
+    assert typed == JobRequest(command="tune apply blend", options={"index": "served"})
     for wrong in ("argus gate --nope", "argus explain q d e", "argus serve x", "argus gate a | ls"):
         with pytest.raises(InputError):
             as_request(wrong, ArgusCommands())

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from argus.errors import InputError
+from argus.indexes.header import FILE as INDEX_FILE
 from argus.indexes.header import IndexSpec, parse_index_spec
 from argus.service.workplace import SERVED, STATE, Workplace
 
@@ -41,7 +42,7 @@ STARTABLE = (
 """Commands that a request may start."""
 OF_THE_SERVICE = ("index", "retriever", "store", "encoder")
 """Options that name a source of the service by reference. An index may also be a path."""
-PLACES = ("index", "corpus", "kb")
+PLACES = ("index", "corpus", "kb", "source", "sources")
 """Text options that name a file or folder, perhaps a state of it."""
 TEXTS = frozenset({
     "query", "doc_id", "remedy", "by", "hybrid", "measures", "headline", "component",
@@ -204,8 +205,12 @@ def _text(one: Declared, value: Value, workplace: Workplace) -> str:
     if not text or len(text) > MAX_CHARACTERS or "\0" in text:
         expected = f"from 1 to {MAX_CHARACTERS:,}, none of them null"
         raise _wrong(one.name, f"a value of {len(text):,} characters", expected)
-    is_index = one.name == "index"
-    is_source = is_index or (one.name in OF_THE_SERVICE and one.kind == "text")
+    is_source = one.name == "index" or (one.name in OF_THE_SERVICE and one.kind == "text")
+    is_index = one.name == "index" or (
+        one.name == "retriever" and (Path(text) / INDEX_FILE).is_file()
+    )
+    if is_source and not is_index and text == workplace.served(one.name):
+        return text  # as a printed command has it
     if text == SERVED and (is_source or one.name == "corpus"):
         source = workplace.served(one.name)
         if source is None:
@@ -220,12 +225,13 @@ def _text(one: Declared, value: Value, workplace: Workplace) -> str:
     elif is_source and not is_index:
         got = "is named where the service is started, never by a request"
         raise _wrong(one.name, got, SERVED, "Start the service with it.")
-    return _inside(one, text, workplace) if one.kind == "path" or one.name in PLACES else text
+    is_place = one.kind == "path" or one.name in PLACES or is_index
+    return _inside(one, text, workplace, is_index=is_index) if is_place else text
 
 
-def _inside(one: Declared, text: str, workplace: Workplace) -> str:
+def _inside(one: Declared, text: str, workplace: Workplace, *, is_index: bool) -> str:
     """Return a path, links followed, which lies in a folder of the workplace."""
-    spec = parse_index_spec(text) if one.name == "index" else IndexSpec(Path(text))
+    spec = parse_index_spec(text) if is_index else IndexSpec(Path(text))
     try:
         real, is_inside = spec.path.resolve(), workplace.contains(spec.path)
     except (OSError, RuntimeError, ValueError) as error:
@@ -240,37 +246,21 @@ def _inside(one: Declared, text: str, workplace: Workplace) -> str:
     return str(real) if spec.as_of is None else f"{real}@{spec.as_of}"
 
 
-def may_start(line: str) -> bool:
-    """Return whether a typed command is one of those that a request may start, and one alone.
-
-    A word in capitals stands for something that a person has to fill in, such as MODEL.
-    """
-    words, command = _split(line)
-    return bool(command) and not any(word.isalpha() and word.isupper() for word in words)
-
-
 def as_request(line: str, commands: Commands) -> JobRequest:
     """Return the request of a typed command. Its options are checked as those of any request.
 
     Raises InputError for one that may not be started, and for an option that it has not.
     """
-    words, command = _split(line)
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        words = []
+    is_one = words[:1] == [NAME] and not {"&&", "|", ";", ">"} & set(words)
+    longest = (" ".join(words[1:n]) for n in (4, 3, 2) if is_one)
+    command = next((one for one in longest if one in STARTABLE), "")
     if not command:
         expected = f"argus and one of {', '.join(STARTABLE)}"
         raise _wrong("command", repr(line), expected, "Run it at a prompt.")
     first = 1 + len(command.split())
     options = commands.parse(words[1:first], words[first:])
     return JobRequest(command=command, options=options)
-
-
-def _split(line: str) -> tuple[list[str], str]:
-    """Return the words of a line and its command, the longest, "" if it may not be started."""
-    try:
-        words = shlex.split(line)
-    except ValueError:
-        words = []
-    if words[:1] == [NAME] and not {"&&", "|", ";", ">"} & set(words):
-        for n in (3, 2):
-            if (command := " ".join(words[1:n])) in STARTABLE:
-                return words, command
-    return words, ""

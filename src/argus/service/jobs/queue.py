@@ -1,4 +1,4 @@
-"""Run the jobs of `argus serve` as processes: a few at once, and one writer per folder.
+"""Run the jobs of `argus serve` as processes: a few at once, one writer per folder and its inside.
 
 Command lines (`argus.service.jobs.planning`) -> processes with progress, output and exit code,
 which are kept in `argus.service.jobs.table`. No job is lost when the service ends: an interrupted
@@ -15,6 +15,7 @@ import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from pathlib import Path
 
 from argus.data.writing import take_lock
 from argus.errors import ArgusError, InputError
@@ -182,8 +183,13 @@ class Jobs:
     def _schedule(self) -> None:
         """Start the jobs that can run now, the first ones first."""
         busy = {path for planned in self._running.values() for path in planned.writes}
+
+        def is_free(path: Path) -> bool:
+            """Return whether nobody writes a folder, one around it, or one within it."""
+            return not any(path.is_relative_to(b) or b.is_relative_to(path) for b in busy)
+
         for id_, planned in [] if self._closing else list(self._waiting.items()):
-            if len(self._running) < self.at_once and not busy.intersection(planned.writes):
+            if len(self._running) < self.at_once and all(map(is_free, planned.writes)):
                 self._running[id_] = self._waiting.pop(id_)
                 task = asyncio.create_task(self._run(id_, planned))
                 self._tasks.add(task)

@@ -67,16 +67,17 @@ SOURCES = (
         Column("title_rank", "Rank by title", "count", "its place where its own title is asked"),
         Column("sentence_rank", "Rank by sentence", "decimals",
                "its place where a sentence of its own is asked"),
-        Column("by_own", "By its own", "count", "probes of its own that bring it back",
+        Column("by_own", "By its own", "count", "its title and sentences that bring it back",
                "retrieved_by_own"),
-        Column("by_others", "By others", "count", "lists of others' probes that hold it",
+        Column("by_others", "By others", "count", "texts of other documents that bring it, too",
                "retrieved_by_others"),
         Column("never", "Never back", "flag", "nothing that was asked brought it",
                "never_retrieved", is_listed=False),
     )),
     Source("retrievability", (
         Column("rps", "RPS", "share",
-               "share of related entities that bring it back, weighed by the competition"),
+               "retrieval probability score: share of what is related to it that brings it back, "
+               "weighed by the competition"),
         Column("band", "Band", "band", "RPS below 0.33, up to 0.66, above"),
         Column("related", "Related", "count", "entities that are related to it"),
         Column("displaced_by", "Outranked by", "text", "what comes instead of it most often",
@@ -90,22 +91,35 @@ SOURCES = (
         Column("lost", "Lost", "text", "why the store does not bring it back", "cause"),
     ), label="''"),
     Source("authority", (
-        Column("superseded_by", "Superseded by", "text", "what controls it now", "controlling",
-               is_listed=False),
+        Column("superseded_by", "Superseded by", "text",
+               "the newer document that holds in its place", "controlling", is_listed=False),
     ), id="superseded", label="superseded_title", is_unique=False),
+    Source("drift", (
+        Column("drift", "Against its source", "text",
+               "what argus check found beside its source", "kind", is_listed=False),
+    ), id="coalesce(nullif(id, ''), source)", label="source", is_unique=False),
 )  # fmt: skip
 """Tables in the order in which they are joined. All SQL is declared here: a request gives values
 alone, and these are bound."""
 NOT_MEASURED = "not measured"
 CAUSES = (
+    ("not in the index", "drift", "drift = 'missing'"),
     ("never retrieved", "never", "never"),
     ("lost by the index", "lost", "lost IS NOT NULL"),
+    ("its source changed since", "drift", "drift = 'stale'"),
+    ("its source is gone", "drift", "drift = 'orphan'"),
+    ("indexed in part", "drift", "drift = 'truncated'"),
     ("superseded", "superseded_by", "superseded_by IS NOT NULL"),
     ("not by its own words", "by_own", "by_own = 0"),
     ("none found", "never", "never IS NOT NULL"),
 )
 """Causes, worst first: in words, the column that each needs, and its condition. The first that
 holds is a document's cause, NOT_MEASURED where none does."""
+WORST = (
+    ("rps", "rps"), ("needs_met", "needs_met"), ("title_rank", "title_rank DESC"),
+    ("sentence_rank", "sentence_rank DESC"),
+)  # fmt: skip
+"""Columns that order documents of one cause, worst first, and how."""
 Text = Annotated[str, StringConstraints(max_length=500)]
 
 
@@ -133,7 +147,7 @@ class Filters(BaseModel):
 
 
 class DocumentTable:
-    """Documents of a folder, joined by id in DuckDB and put in its order once.
+    """Documents of a folder, joined by id in DuckDB and put in order once, worst first.
 
     Any thread may ask. Raises InputError for a folder without any of SOURCES, or a file that cannot
     be read.
@@ -186,13 +200,14 @@ class DocumentTable:
         present_causes = [(w, when) for w, column, when in CAUSES if column in self.names]
         whens = "".join(f"WHEN {when} THEN '{w}' " for w, when in present_causes)
         cause = f"CASE {whens or 'WHEN false THEN NULL '}ELSE '{NOT_MEASURED}' END"
+        worst = "".join(f"{how} NULLS LAST, " for column, how in WORST if column in self.names)
         self.connection.execute(
             f"CREATE TABLE documents AS SELECT *, CAST({cause} AS ENUM({words})) AS cause, "
-            f"lower(concat(label, chr(10), id)) AS words FROM ({joined}) ORDER BY id"
+            f"lower(concat(label, chr(10), id)) AS words FROM ({joined}) ORDER BY cause, {worst}id"
         )
 
     def page(self, filters: Filters) -> tuple[Rows, int]:
-        """Return the rows of a page and how many there are in all. Equal values stay by id.
+        """Return the rows of a page and how many there are in all. Of equals the worst is first.
 
         Raises InputError for a column that is not there.
         """

@@ -17,12 +17,11 @@ from fastapi import Depends, Request
 from argus.data.types import Document
 from argus.encoders import Encoder
 from argus.indexes.fold import ORIGINAL
-from argus.indexes.header import FILE as INDEX_FILE
 from argus.indexes.header import IndexSpec, parse_index_spec
 from argus.indexes.retriever import IndexRetriever, encoder_of
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import ViewIndex
-from argus.service.page.rendering import any_of, refused
+from argus.service.page.rendering import refused
 from argus.service.searcher import IndexSource
 from argus.service.state import Service
 from argus.service.workplace import Workplace
@@ -31,14 +30,9 @@ MAX_TITLES = 20  # documents that are offered at a time
 
 
 def index_of(workplace: Workplace, folder: Path | None) -> IndexSpec:
-    """Return the index that a folder's pages search: the folder itself, else the workplace's.
-
-    Raises InputError where there is none.
-    """
-    if folder is not None and any_of(folder, INDEX_FILE):
-        return IndexSpec(folder)
-    if workplace.index is not None:
-        return parse_index_spec(workplace.index)
+    """Return the index that a folder's pages search. Raises InputError where there is none."""
+    if (found := workplace.index_of(folder)) is not None:
+        return found
     fix = "Make one with argus index build, and name it: argus serve FOLDER --index INDEX."
     raise refused(folder, "no index to search", "a folder that is an index, or --index", fix)
 

@@ -6,6 +6,7 @@ at a time, and the grades go into the table of `argus traffic judge` (`argus.tra
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,10 +14,14 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from argus.commands import command
 from argus.data.reading import reading
+from argus.data.runs import read_qrels
 from argus.data.tables import read_names, read_table
 from argus.data.types import State
+from argus.errors import InputError
 from argus.service.page.rendering import Page, PageOf, PageRoute, Rows, Values, refused
+from argus.service.workplace import Workplace
 from argus.traffic.config import HIGHEST, JudgingConfig
 from argus.traffic.grades import ToGrade
 from argus.traffic.judging import JOB, TABLE, LiveJudging
@@ -55,7 +60,7 @@ def questions(page: PageOf) -> HTMLResponse:
     results = Results.of(path)
     traffic = results.sections.get("traffic")
     live = LiveJudging.of(path) if (path / TABLE).is_file() else None
-    evaluation = read_judged(path)
+    evaluation = read_judged(path, page.place)
     if traffic is None and live is None and evaluation is None:
         return page.render("questions_none.html.j2")
     with results.reading():
@@ -68,21 +73,30 @@ def questions(page: PageOf) -> HTMLResponse:
         "out": str(path),
         **({"run": files["run"]} if "run" in files else {}),
     }
-    is_inside = all(page.place.holds(Path(str(file))) for file in options.values())
+    has_log = traffic is not None or (JOB in results.manifest and not (live and live.draw.is_pool))
+    if has_log:
+        is_inside = all(page.place.holds(Path(str(file))) for file in options.values())
+        judging = [{"command": "traffic judge", "options": options}] if is_inside else []
+    else:  # of other questions, over ways to search an index
+        index = page.place.index_of(path)
+        place = results.beside if index is None else index.path
+        words = ("--index", place, "--queries", results.queries, "--out", path)
+        line = command("tune", "judge", *words)
+        judging = page.startable(line if index else f"{results.indexing} && {line}")
     return page.render(
         "questions.html.j2", traffic=traffic, log=log, likely=likely_failures(path),
         evaluation=evaluation, judged=None if live is None else live.summary(),
-        judging={"command": "traffic judge", "options": options} if is_inside else None,
-        budget=JudgingConfig.budget, **page.panel(path),
+        judging=judging, is_pool=not has_log, budget=JudgingConfig.budget,
     )  # fmt: skip
 
 
-def read_judged(folder: Path) -> Values | None:
+def read_judged(folder: Path, place: Workplace) -> Values | None:
     """Return the judged questions of a folder as they were asked last, None where there are none.
 
     Of an evaluation of two systems the second counts. The audit's table names the wanted
-    documents. A question without judgements is left out. rows: those that are met worst first.
-    total: how many there are. met: how many have a relevant document within the FIRST.
+    documents, else the judgements, if they lie in the workplace. A question without judgements is
+    left out. rows: those that are met worst first. total: how many there are. met: how many have a
+    relevant document within the FIRST.
     """
 
     def read(name: str, *columns: str) -> Rows:
@@ -97,6 +111,13 @@ def read_judged(folder: Path) -> Values | None:
     evaluation = evaluation or read("per_query", "query_id", "text", "state", "rank")
     evaluation = [row for row in evaluation if row["state"] == State.MEASURED]
     wanted = {row["query_id"]: str(row["wanted"]) for row in audit}
+    qrels = Path(Results.of(folder).qrels)
+    if evaluation and not wanted and place.holds(qrels):
+        with suppress(InputError):  # columns of other names, or a file that changed since
+            wanted = {
+                query: ", ".join(sorted((d for d in of if of[d] > 0), key=of.__getitem__)[::-1])
+                for query, of in read_qrels(qrels).items()
+            }
     rows: Rows = [
         {
             "text": row.get("text") or row["question"],

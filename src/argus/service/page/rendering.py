@@ -6,6 +6,7 @@ and `part` a piece of it, which htmx puts in its place.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Coroutine
 from functools import cache
 from pathlib import Path
@@ -21,8 +22,8 @@ from argus import reports
 from argus.commands import command
 from argus.data.reading import reading
 from argus.errors import ArgusError, InputError
-from argus.indexes.header import FILE as INDEX_FILE
-from argus.service.jobs.planning import may_start
+from argus.reports.section import TERMS
+from argus.service.jobs.planning import as_request, plan_job
 from argus.service.state import Service
 
 HERE = Path(__file__).parent
@@ -35,11 +36,15 @@ Values: TypeAlias = dict[str, Any]
 """Values of a template, by name."""
 DOCUMENTS = tuple(
     f"{name}.parquet"
-    for name in ("exposure", "retrievability", "need_audit", "unreached", "authority")
+    for name in ("exposure", "retrievability", "need_audit", "unreached", "authority", "drift")
 )
 """Tables with a row per document or entity."""
 QUESTIONS = ("traffic.parquet", "questions.parquet", "per_query.parquet", "judging.parquet")
 JOBS_LOOKED_AT, JOBS_SHOWN = 50, 3
+EXPLAINED = (
+    "superseded", "hub", "RPS", "view", "nDCG@10", "R@10", "BM25", "min-max", "RRF", "DBSF",
+)  # fmt: skip
+"""Terms that the pages explain where they stand."""
 
 
 def any_of(folder: Path | None, *files: str) -> bool:
@@ -51,8 +56,10 @@ def any_of(folder: Path | None, *files: str) -> bool:
 def environment() -> Environment:
     """Return the Jinja environment of the pages."""
     made = reports.environment(FileSystemLoader(HERE / "templates"))
-    made.filters["may_start"] = may_start
     made.globals["command"] = command
+    made.globals["terms"] = lambda text: {
+        term: TERMS[term] for term in EXPLAINED if re.search(rf"(?<![\w/]){term}s?\b", text)
+    }
     made.filters["moment"] = lambda v: v[:16].replace("T", " ")
     made.filters["thousands"] = lambda v: "–" if v is None else f"{v:,}"
     made.filters["decimals"] = lambda v, n=3: "–" if v is None else f"{v:.{n}f}"
@@ -88,8 +95,8 @@ class Page:
 
     @property
     def has_index(self) -> bool:
-        """Tell whether there is an index to search: the workplace's, or the folder itself."""
-        return self.place.index is not None or any_of(self.path, INDEX_FILE)
+        """Tell whether there is an index to search."""
+        return self.place.index_of(self.path) is not None
 
     @property
     def has_documents(self) -> bool:
@@ -107,29 +114,47 @@ class Page:
         """Return the whole page, with the navigation. tab: default the one that the URL names."""
         named = self.request.url.path.split("/")[3:4]
         shared = {
-            "tabs": self._tabs(), "tab": tab or "".join(named), "folder": self.folder,
+            "tabs": self.tabs(), "tab": tab or "".join(named), "folder": self.folder,
             "workplace": self.place, "results": self.place.results_in(self.path),
-            "has_jobs": self.service.jobs is not None,
+            "startable": self.startable, **self.panel(self.path),
         }  # fmt: skip
         fix = "Run the job again with the same --out."
         with reading(self.path or self.folder, expected="results as Argus wrote them", fix=fix):
-            return HTMLResponse(render(template, **shared, **values), status)
+            return HTMLResponse(render(template, **{**shared, **values}), status)
 
     def part(self, template: str, **values: Any) -> HTMLResponse:
         """Return a part of the page, which htmx puts in its place."""
-        return HTMLResponse(render(template, folder=self.folder, **values))
+        shared = {"folder": self.folder, "startable": self.startable}
+        return HTMLResponse(render(template, **shared, **values))
 
-    def panel(self, written: Path) -> Values:
-        """Return the latest jobs that write a folder, to show them."""
+    def startable(self, line: str) -> list[Values]:
+        """Return the jobs of a printed command, one after another, [] if one cannot start here.
+
+        A word in capitals stands for something that a person has to fill in, such as MODEL.
+        """
+        jobs = self.service.jobs
+        if jobs is None or any(word.isalpha() and word.isupper() for word in line.split()):
+            return []
+        try:
+            requests = [as_request(one, jobs.commands) for one in line.split(" && ")]
+            for one in requests:
+                plan_job(one, self.place, jobs.commands)
+        except InputError:
+            return []
+        return [one.model_dump() for one in requests]
+
+    def panel(self, written: Path | None) -> Values:
+        """Return the latest jobs that write a folder or within it, to show them."""
         jobs = self.service.jobs
         try:
-            latest = [] if jobs is None else jobs.latest(JOBS_LOOKED_AT)
+            latest = [] if jobs is None or written is None else jobs.latest(JOBS_LOOKED_AT)
         except ArgusError:
             jobs, latest = None, []
-        own = [job for job in latest if str(written.resolve()) in job["writes"]]
+        home = Path() if written is None else written.resolve()
+        own = [job for job in latest if any(Path(w).is_relative_to(home) for w in job["writes"])]
         return {"can_start": jobs is not None, "jobs": own[:JOBS_SHOWN]}
 
-    def _tabs(self) -> list[Values]:
+    def tabs(self) -> list[Values]:
         """Return all pages in their order, each with whether it has something to show."""
         path = self.path
         tabs = (

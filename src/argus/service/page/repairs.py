@@ -7,6 +7,7 @@ A remedy changes an index so that more documents are found. The page shows the t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,10 +31,12 @@ from argus.verdict.results import Results
 MAX_CHANGED = 200  # questions that are shown of a candidate or remedy
 INPUTS = ("queries", "qrels", "profiles", "kb")
 """Inputs of a trial: the judged questions, and the sources of its candidates."""
+MAX_FILES, LEVELS = 200, ("*", "*/*", "*/*/*")  # offered as inputs, and where they lie
 WHAT = {
+    "sentences": "Each sentence is found, too, and stands for its document.",
     "blend": "Sentences and words (BM25), mixed into the search.",
-    "expand": "Views that say what a knowledge base knows of entities in documents at risk.",
-    "scenarios": "Views that say what each document would be needed for.",
+    "expand": "Further texts (views) of documents at risk: what a knowledge base knows of them.",
+    "scenarios": "Further texts (views): what each document would be needed for.",
     "adapt": "A correction of queries, learnt from what documents are needed for.",
 }  # fmt: skip
 """Each remedy in a sentence."""
@@ -80,6 +83,7 @@ def repairs(page: PageOf, candidate: Annotated[str, Query(max_length=100)] = "")
             for one in receipts
         ],
         inputs={name: file for name, file in known.items() if name not in there},
+        files=sorted({*files_in(place), *known.values()}),
         trial=_job("tune try", {**own, "only_try": True, **chunks}), **page.panel(index),
     )  # fmt: skip
 
@@ -87,6 +91,18 @@ def repairs(page: PageOf, candidate: Annotated[str, Query(max_length=100)] = "")
 def _job(command: str, options: Mapping[str, object]) -> Values:
     """Return a job as `POST /jobs` takes it."""
     return {"command": command, "options": options}
+
+
+def files_in(place: Workplace) -> list[str]:
+    """Return files in the folders that may be inputs, and are no table of a job."""
+    there = (file for level in LEVELS for folder in place.folders for file in folder.glob(level))
+    fits = (
+        str(file)
+        for file in there
+        if file.suffix in (".jsonl", ".tsv", ".csv", ".txt") and "/." not in str(file)
+        and not file.with_suffix(".parquet").exists()
+    )  # fmt: skip
+    return list(islice(fits, MAX_FILES))
 
 
 def known_inputs(folder: Path, place: Workplace) -> dict[str, str]:

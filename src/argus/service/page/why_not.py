@@ -13,7 +13,6 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
-from argus.commands import command
 from argus.data.tables import read_names, read_table
 from argus.data.types import Document
 from argus.data.types import Query as Topic
@@ -31,17 +30,18 @@ from argus.service.page.indexes import (
     nearest_titles,
     titled,
 )
+from argus.service.page.questions import read_judged
 from argus.service.page.rendering import PageOf, PageRoute, Rows, Values
 from argus.service.searcher import IndexSource
 from argus.service.state import Service
-from argus.verdict.results import Results
+from argus.service.workplace import Workplace
 
 MAX_K = 1000
 MAX_EXAMPLES, DEPTH = 8, 10
 AT_ONCE, MAX_ASKED, DEEPEST = 40, 120, 100
 """Questions that an index is asked at once and at most, and how far down a rank is looked for."""
-SOURCES = (("questions", "question", "wanted"), ("misses", "query", "id"))
-"""Tables of questions, and the columns of the question and of the wanted document."""
+MISSED = ("query", "id", "rank")
+"""Columns of misses.parquet: a text of a document, the document, the place that it had."""
 HEADINGS = {
     Verdict.FOUND: "Causes found",
     Verdict.UNCHECKED: "Could not check",
@@ -87,7 +87,7 @@ def why_not(page: PageOf, warm: Warm, q: Words = "", doc: Words = "", k: K = 10)
     if page.is_part:
         part = "why_not_lacking.html.j2" if lacking else part
         return page.part(part, answer=answer, lacking=lacking, **asking)
-    examples = _failed_questions(page.path, spec, warm) if lacking and page.path else []
+    examples = _failed_questions(page.path, place, spec, warm) if lacking and page.path else []
     return page.render(
         "why_not.html.j2", part=part, answer=answer, lacking=lacking,
         searched=str(spec or service.searcher.name), examples=examples[:MAX_EXAMPLES],
@@ -125,15 +125,12 @@ def _explain_index(
     texts, analyzer = [own, *rivals[:1]], retriever.lexical().analyzer
     said = {term for one in texts for term in analyzer.documents(f"{one.title} {one.text}")}
     terms = said.intersection(analyzer.query_forms(q))
-    results = Results.of(spec.path)
     repair = None if explanation.came_back else REPAIRS.get(explanation.cause)
-    made_of = ["--kb", results.input("kb 1") or "KB"] if repair == "expand" else []
     return {
         "explanation": explanation,
         "findings": _group_findings(explanation.findings, explanation.cause),
-        "previews": _previews(explanation, results),
-        "repair": command("tune", "apply", repair, *made_of, "--index",
-        results.out) if repair else "",
+        "previews": _previews(explanation),
+        "repair": repair,
         "question": mark_terms(q, terms, analyzer),
         "texts": [
             (one, mark_terms(one.title, terms, analyzer), mark_terms(one.text, terms, analyzer))
@@ -192,24 +189,25 @@ def _group_findings(
     return [group for group in groups if group[1]]
 
 
-def _failed_questions(folder: Path, spec: IndexSpec | None, warm: WarmIndexes) -> Rows:
+def _failed_questions(
+    folder: Path, place: Workplace, spec: IndexSpec | None, warm: WarmIndexes
+) -> Rows:
     """Return questions whose document was not in the first DEPTH when a job asked them.
 
-    Judged ones come first, then the nearest. rank: of the document, None where it did not come. Of
-    an index, those that fail in it as it is, with their ranks, until enough do.
+    Judged ones come first, then a document's own texts. rank: of the document, None where it did
+    not come. Of an index, those that fail in it as it is, with their ranks, until enough do.
     """
-    failed: Rows = []
-    for name, question, target in SOURCES:
-        path = folder / f"{name}.parquet"
-        if not path.is_file() or not {question, target, "rank"} <= read_names(path):
-            continue
-        own: Rows = [
-            {"question": row[question], "document": str(row[target]).split(", ")[0],
-             "rank": row["rank"]}
-            for row in read_table(path, [question, target, "rank"]).to_pylist()
-            if row["rank"] is None or row["rank"] > DEPTH
-        ]  # fmt: skip
-        failed += sorted(own, key=lambda row: row["rank"] or 10**9)[:MAX_ASKED]
+    judged, path = read_judged(folder, place), folder / "misses.parquet"
+    asked = [(row["text"], row["wanted"], row["rank"]) for row in (judged or {}).get("rows", ())]
+    if path.is_file() and set(MISSED) <= read_names(path):
+        rows = read_table(path, MISSED).to_pylist()
+        rows.sort(key=lambda row: row["rank"] or 10**9)
+        asked += [tuple(row[name] for name in MISSED) for row in rows]
+    failed: Rows = [
+        {"question": question, "document": str(wanted).split(", ")[0], "rank": rank}
+        for question, wanted, rank in asked
+        if wanted and (rank is None or rank > DEPTH)
+    ]
     failed = failed[:MAX_ASKED]
     if spec is None or not failed:
         return failed
@@ -229,38 +227,30 @@ def _failed_questions(folder: Path, spec: IndexSpec | None, warm: WarmIndexes) -
     return failing
 
 
-def _previews(explanation: Explanation, results: Results) -> Rows:
+def _previews(explanation: Explanation) -> Rows:
     """Return each change with the rank that it would give, those that bring it back first.
 
-    rank: None beyond the depth of the search. command: makes the change, "" where none does.
+    rank: None beyond the depth of the search.
     """
-    standing, index, k = explanation.standing, explanation.index, explanation.k
+    standing, k = explanation.standing, explanation.k
     by_change: dict[str, Values] = {}
 
-    def add(change: str, rank: int | None, made_by: str = "") -> None:
+    def add(change: str, rank: int | None) -> None:
         brings_back = rank is not None and rank <= k
-        by_change[change] = {"change": change, "rank": rank, "brings_back": brings_back,
-                             "command": made_by}  # fmt: skip
+        by_change[change] = {"change": change, "rank": rank, "brings_back": brings_back}
 
     if standing.ranked_by != "fused":
-        made_by = command(
-            "explain", explanation.query, "--index", index, "--hybrid", standing.fusion
-        )
-        add(f"with BM25 ({standing.fusion})", standing.fused.rank, made_by)
+        add(f"with BM25 ({standing.fusion})", standing.fused.rank)
     for finding in explanation.findings:
         evidence, cause = finding.evidence, finding.cause
         if cause is Cause.VECTOR and "rank_with_its_own_vector" in evidence:
-            again = results.asking("index build", "--corpus", results.corpus, out=results.out)
-            add(
-                "with the vector of its text",
-                evidence["rank_with_its_own_vector"],
-                f"{again} --fresh",
-            )
+            add("with the vector of its text", evidence["rank_with_its_own_vector"])
         if cause is Cause.WINDOW and "rank_of_unread_part" in evidence:
             add("by the part that was not read", evidence["rank_of_unread_part"])
         by_vectors = standing.ranked_by != "fused"  # hubs are counted among those above it there
         if by_vectors and "rank_without_hubs" in evidence and evidence["hubs_above"]:
-            add("without the hubs above it", evidence["rank_without_hubs"])
+            change = "without the hubs above it (documents that come back for much else)"
+            add(change, evidence["rank_without_hubs"])
         if cause is Cause.BLEND and "rank_without" in evidence:
             for part, rank in evidence["rank_without"].items():
                 add(WITHOUT.get(part, f"without {part}"), rank)

@@ -102,18 +102,18 @@
   }
 
   function wanted(form) {
-    const job = JSON.parse(form.dataset.start);
+    const jobs = [].concat(JSON.parse(form.dataset.start)), job = jobs.at(-1);  // fields are the last one's
     for (const field of form.querySelectorAll("[data-option]")) {
       const value = field.value.trim();
       if (value) job.options[field.dataset.option] = field.type === "number" ? Number(value) : value;
     }
-    return job;
+    return jobs;
   }
 
   function lacking(form) {  // of a trial: what would measure it
     const has = (name) => form.querySelector(`[data-option="${name}"]`).value.trim();
     if (!("measures" in form.dataset) || has("profiles") || (has("queries") && has("qrels"))) return "";
-    return "Name judged questions and their judgements, or profiles: without them nothing is measured.";
+    return "Choose judged questions and their judgements, or profiles: without them nothing is measured.";
   }
 
   async function start(form) {
@@ -122,7 +122,7 @@
     if (problem.textContent || (form.dataset.asks && !confirm(form.dataset.asks))) return;
     button.disabled = true;
     try {
-      newCard(await ask("POST", "/jobs", wanted(form)));
+      for (const job of wanted(form)) newCard(await ask("POST", "/jobs", job));
       say("The job is queued.");
     } catch (error) {
       problem.textContent = visible(error.message);
