@@ -18,9 +18,8 @@ def _prediction(result: Any, given: Mapping[str, Any]) -> str:
     from argus.verdict.results import Results
 
     results = Results.of(given["audit"])
-    options = results.options_of("research probe predict")
-    where = ["--corpus", results.corpus, *options, "--probe", result.folder]
-    return command("research", "probe", "predict", *where)
+    where = ["--corpus", results.corpus, *results.options_of("research probe predict")]
+    return command("research", "probe", "predict", *where, "--probe", result.folder)
 
 
 probe = Group(
@@ -134,14 +133,11 @@ def show_hits(answer: Any, as_json: bool) -> None:
     for hit in answer["results"]:
         title = f"  {hit['title']}" if hit["title"] else ""
         output.say(f"{hit['rank']:>3}  {hit['score']:.2f}  {hit['id']}{title}")
-        for key in hit["keys"][:SHOWN_KEYS]:
-            times = "once" if key["count"] == 1 else f"{key['count']:,} times"
-            output.say(
-                f"     {key['weight']:>8.2f}  {key['view']:<8} {key['text'].strip()} ({times})"
-            )
+        for k in hit["keys"][:SHOWN_KEYS]:
+            times = "once" if k["count"] == 1 else f"{k['count']:,} times"
+            output.say(f"     {k['weight']:>8.2f}  {k['view']:<8} {k['text'].strip()} ({times})")
         if rest := hit["keys"][SHOWN_KEYS:]:
-            weight = sum(key["weight"] for key in rest)
-            output.say(f"     {weight:>8.2f}  {len(rest):,} more")
+            output.say(f"     {sum(k['weight'] for k in rest):>8.2f}  {len(rest):,} more")
         output.say(f"     {output.snippet(hit['text'])}")
 
 

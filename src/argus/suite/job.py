@@ -56,10 +56,10 @@ from argus.suite.remedies import Remedy
 from argus.tasks.opening import READERS, open_task, parse_task_spec
 from argus.tasks.task import Task
 
+# Depths of TCA, and the results that a reader of a task of CAR is shown.
 DEPTHS, SERVED = (5, 10, 20), 5
-"""Depths of TCA, and the results that a reader of a task of CAR is shown."""
+# A cell as `measure_cell` or `failed` returns it.
 CellRecord = dict[str, Any]
-"""A cell as `measure_cell` or `failed` returns it."""
 
 
 class Cell(NamedTuple):
@@ -260,8 +260,8 @@ SIGNIFICANT = (
     "95% interval without zero. Harmed: questions, against improved ones."
 )
 IN_MEMORY = Path("suite")  # name in messages of a suite without a file
+# Asks all questions of a task under a remedy, to a depth.
 Ask = Callable[[Remedy, int], System]
-"""Asks all questions of a task under a remedy, to a depth."""
 
 _OF_ROW = schema(
     ("retriever remedy scope name state reason", str), ("queries", int),
@@ -287,12 +287,10 @@ class SuiteResult(Result):
     TABLES = ("table",)
     folder: Path
     summary: dict[str, Any]
+    # One row per retriever, remedy and task or average, with a column per measure. A comparison by
+    # the headline measure with the original adds mean_difference, low, high, p_value, improved,
+    # harmed and verdict, null for the original itself.
     table: pa.Table
-    """One row per retriever, remedy and task or average, with a column per measure.
-
-    A comparison by the headline measure with the original adds mean_difference, low, high, p_value,
-    improved, harmed and verdict, null for the original itself.
-    """
 
     def headline(self) -> Iterator[str]:
         """Yield a line per retriever and remedy with its average, then failures."""

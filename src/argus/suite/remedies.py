@@ -184,9 +184,9 @@ class AuthorityRemedy(Remedy):
         )  # fmt: skip
 
 
+# Kinds of remedies by their name in a TOML file.
 REMEDIES: dict[str, type[Remedy]] = {
     ORIGINAL: Remedy, "blend": BlendRemedy, "expand": ExpandRemedy,
     "synthesize": SynthesizeRemedy, "scenarios": ScenariosRemedy, "own": OwnRemedy,
     "authority": AuthorityRemedy,
 }  # fmt: skip
-"""Kinds of remedies by their name in a TOML file."""

@@ -205,13 +205,13 @@ class ReproduceResult(Result):
 
     TABLES = ("table",)
     folder: Path
+    # The folder called DATA in reasons and notes.
     data: Path
-    """The folder called DATA in reasons and notes."""
     summary: dict[str, Any]
+    # One row per cell.
     table: pa.Table
-    """One row per cell."""
+    # Digits that the paper prints behind the point.
     digits: int
-    """Digits that the paper prints behind the point."""
 
     def headline(self) -> Iterator[str]:
         """Yield the table, a line per row: measured, then the published value.

@@ -23,13 +23,13 @@ from argus.tasks.opening import TaskSpec, benchmark_of, parse_task_spec
 if TYPE_CHECKING:
     from argus.authority.benchmarks.collection import Benchmark
 
+# Files of a model in the hub's cache: its configuration, and weights in one of the others.
 MODEL_FILES = (
     "config.json", "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin",
     "pytorch_model.bin.index.json",
 )  # fmt: skip
-"""Files of a model in the hub's cache: its configuration, and weights in one of the others."""
+# Files of the thesis under DATA/thesis, each of 6,515 questions.
 PUBLISHED = ("seal.json", "minder.json")
-"""Files of the thesis under DATA/thesis, each of 6,515 questions."""
 
 
 @dataclass(frozen=True)
@@ -139,8 +139,8 @@ class Measured(ABC):
         """Return the figures of requests of one run that lack nothing. May raise ArgusError."""
 
 
+# By request: a value, the reason why there is none, or the failure.
 Figures = dict[Any, float | str | Exception | None]
-"""By request: a value, the reason why there is none, or the failure."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -456,8 +456,8 @@ class GridRequest(Measured):
         return figures
 
 
+# Kinds of requests. A cell's is the first of which a recipe gives all fields without defaults.
 KINDS: tuple[type[Measured], ...] = (
     GapRequest, ReachRequest, ProbeRequest, GoldRequest, AuthorityRequest,
     AblationRequest, FailureRequest, GridRequest,
 )  # fmt: skip
-"""Kinds of requests. A cell's is the first of which a recipe gives all fields without defaults."""

@@ -50,8 +50,8 @@ class Results:
 
         A folder without results has no sections. Raises InputError where a file is damaged.
         """
-        files, torn = ArtifactFolder(folder), torn_jobs(folder)
-        sections = {j: s for j, s in files.read_json(SUMMARY).items() if j not in torn}
+        torn, there = torn_jobs(folder), ArtifactFolder(folder).read_json(SUMMARY)
+        sections = {job: section for job, section in there.items() if job not in torn}
         return cls(folder, read_manifest(folder), sections)
 
     def reading(self) -> AbstractContextManager[None]:

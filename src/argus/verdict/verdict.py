@@ -88,9 +88,6 @@ class Validity:
     kind: Literal["measured here", "measured elsewhere", "not validated"]
     text: str
 
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.text}"
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VerdictCount:
@@ -130,8 +127,8 @@ class VerdictCount:
     def words(self) -> str:
         """The count as a person reads it."""
         interval = f", {self.low:.1%} to {self.high:.1%}" if self.low < self.high else ""
-        share = f"({self.share:.1%}{interval})"
-        return f"{self.count:,} of {self.total:,} {self.unit} {share} {self.meaning}"
+        share = f"{self.share:.1%}{interval}"
+        return f"{self.count:,} of {self.total:,} {self.unit} ({share}) {self.meaning}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +174,12 @@ class FolderVerdict:
 BOUNDS = {
     "reach": CountBounds(0.999, 0.99, "An exact search brings every record back for its own "
         "vector. A store that lost 22 of 2,000 after deletions (98.9%) was seen to be broken."),
-    "needed": CountBounds(0.9, 0.7, "A convention: at most one in ten without an answer is good, "
+    "needed": CountBounds(0.9, 0.7, "A convention: one need in ten without an answer is good, "
         "three in ten are bad. MiniLM on Python's documentation: 82.3%."),
     "answered": CountBounds(0.9, 0.7, "A convention: one question in ten without an answer is "
         "good, three in ten are bad."),
-    "superseded": CountBounds(0.94, 0.75, "The second stage of argus authority search brings 94% "
-        "to what controls them, plain MiniLM 26% (docs/results/superseded-documents.md). Three in "
-        "four is bad by convention."),
+    "superseded": CountBounds(0.94, 0.75, "argus authority search brings 94% to what controls "
+        "them, MiniLM 26% (docs/results/superseded-documents.md). Bad by convention: 75%."),
     "stale": CountBounds(1.0, 0.95, "Nothing superseded has to be served at all: filtering by the "
         "rules removes it."),
     "drift": CountBounds(1.0, 0.95, "A convention: nothing outdated has to be served; one chunk in "
@@ -216,8 +212,8 @@ def read_verdict(folder: Path | str) -> FolderVerdict:
     ordered = sorted(counts.values(), key=lambda count: [*VerdictLevel].index(count.level))
     answer = ""
     for level, ones in groupby(ordered, key=lambda count: count.level):
-        told = ", ".join(f"{one.short} ({one.count:,} of {one.total:,} {one.unit})" for one in ones)
-        answer += f"{' ' if answer else ''}{level.capitalize()}: {told}."
+        told = (f"{one.short} ({one.count:,} of {one.total:,} {one.unit})" for one in ones)
+        answer += f"{' ' if answer else ''}{level.capitalize()}: {', '.join(told)}."
     missing = [kind for name, kind in KINDS.items() if name not in counts]
     command = getattr(results, missing[0][1]) if missing else ""
     shorts = tuple(kind[0] for kind in missing)
@@ -238,8 +234,7 @@ def verdict_lines(verdict: FolderVerdict) -> Iterator[str]:
     if verdict.actions:
         yield "next, by what it is expected to bring:"
     for number, action in enumerate(verdict.actions, 1):
-        yield f"  {number}. {action.title}"
-        yield f"     {action.command}"
+        yield from (f"  {number}. {action.title}", f"     {action.command}")
         yield f"     {action.evidence}"
 
 
@@ -257,11 +252,11 @@ def _graded(
 def _count_reach(results: Results, section: Any) -> VerdictCount | None:
     reached, broken = section["reached"], sum(section["broken"].values())
     total, count = reached["asked"] + broken, reached["reached"]
-    is_whole = reached["asked"] >= section["reachable"] and total > 0
-    worth = Validity("not validated", "a fact about the store; real questions are not asked")
+    is_whole = total > 0 and reached["asked"] >= section["reachable"]
     return _graded(
         "reach", count, total, (count / total, count / total) if is_whole else None,
-        unit="records", source="argus check", validity=(worth,),
+        unit="records", source="argus check",
+        validity=(Validity("not validated", "a fact about the store: it asks no question"),),
         meaning=f"come back in the top {section['k']} for their own vector"
         + (f"; {broken:,} have no whole vector" if broken else ""),
     )  # fmt: skip
@@ -293,9 +288,8 @@ def _count_drift(results: Results, section: Any) -> VerdictCount | None:
         total, unit, meaning = sources, "sources", "are indexed"
     share = 1 - drifted / max(1, total)
     return _graded(
-        "drift", total - drifted, total, (share, share), unit=unit, source="argus check",
-        meaning=meaning,
-        validity=(Validity("not validated", "a fact about the index; drift.csv names each"),),
+        "drift", total - drifted, total, (share, share), unit=unit, meaning=meaning,
+        source="argus check", validity=(Validity("not validated", "a fact: drift.csv has each"),),
     )  # fmt: skip
 
 
@@ -340,11 +334,10 @@ def _count_authority(results: Results, section: Any) -> VerdictCount | None:
     if proxy is None:
         return None
     n, share = proxies[proxy]["documents"], proxies[proxy].get("reachable", 0.0)
-    asked = "superseded documents ask with their own words; whether people ask so is not known"
     return _graded(
         "superseded", round(share * n), n, unit="superseded documents", source="argus check",
         meaning=f"bring what replaced them into the top {section['k']}, asked with their {proxy}",
-        validity=(Validity("not validated", asked),),
+        validity=(Validity("not validated", "they ask with their own words; people may not"),),
     )  # fmt: skip
 
 
@@ -357,11 +350,10 @@ def validity_of_needs(area: Discrimination | None) -> tuple[Validity, ...]:
     """Return how well needs predict failures of judged questions: here, and elsewhere."""
     if area is None:
         return (NEEDS,)
-    is_chance = area["low"] <= 0.5 <= area["high"]
+    chance = "no better than chance" if area["low"] <= 0.5 <= area["high"] else "not chance"
     here = (
         f"of two of {area['n']:,} pairs of question and relevant document, of which one fails, it "
-        f"ranks that one lower in {area['auc']:.0%} ({area['low']:.0%} to {area['high']:.0%}): "
-        f"{'no better than chance' if is_chance else 'not chance'}"
+        f"ranks it lower in {area['auc']:.0%} ({area['low']:.0%} to {area['high']:.0%}): {chance}"
     )
     return (Validity("measured here", here), NEEDS)
 
@@ -413,9 +405,9 @@ def _repair(results: Results, counts: Mapping[str, VerdictCount]) -> Iterator[Ve
     evaluation, index = results.sections.get("evaluation", {}), results.index
     if index is None or "evaluation" not in results.manifest:
         return
-    asked = results.manifest["evaluation"]["finished"]
     is_undone = any(
-        str(ArtifactFolder(note.parent).read_json(note.name).get("at")) >= asked
+        str(ArtifactFolder(note.parent).read_json(note.name).get("at"))
+        >= results.manifest["evaluation"]["finished"]
         for note in Path(index).glob("remedies/*/rolled_back.json")
     )
     change = (evaluation.get("comparison") or {}).get(evaluation.get("headline"), {})
@@ -438,7 +430,6 @@ def _go_on(results: Results, counts: Mapping[str, VerdictCount]) -> Iterator[Ver
     needed, was_searched = counts.get("by_need"), SEARCHED & sections.keys()
     is_judged = needed is not None and needed.source == JUDGE
     is_failing = needed is not None and is_judged and needed.level is not VerdictLevel.GOOD
-    reached = counts.get("by_itself")
     has_blend = (results.retriever or "").startswith(BLENDED) or BLENDING & sections.keys()
     if (was_searched or is_failing) and not has_blend:
         title, evidence = "Blend sentences and BM25 into the search", BLEND_MEASURED
@@ -466,7 +457,7 @@ def _go_on(results: Results, counts: Mapping[str, VerdictCount]) -> Iterator[Ver
             command("gate", "NEW", "--against", results.out),
             "a paired test over the same documents and questions; exit code 1 where it is worse",
         )
-    elif reached is not None and reached.level is VerdictLevel.GOOD:
+    elif "by_itself" in counts and counts["by_itself"].level is VerdictLevel.GOOD:
         most = ["--max-unreachable-share", f"{1 - BOUNDS['reach'].good:g}"]
         yield VerdictAction(
             "Hold the store to it: check it again after each load, then",

@@ -234,7 +234,7 @@ def measure_risk(
         "low": float(first),
         "high": float(last),
         "judged": judged,
-        "validity": [str(one) for one in validity_of_needs(judged["area"] if judged else None)],
+        "validity": [f"{v.kind}: {v.text}" for v in validity_of_needs((judged or {}).get("area"))],
     }, rows
 
 
