@@ -248,10 +248,7 @@ class Domain:
             if len(found) != 1:
                 names = " or ".join(repr(expression.text) for expression in asked)
                 got = f"{len(found)} values at {names}, among {', '.join(map(repr, row.values))}"
-                fix, where = (
-                    "Mend the object, or the path in the domain file.",
-                    row.at(asked[0].text),
-                )
+                fix, where = "Mend the object, or the domain file's path.", row.at(asked[0].text)
                 raise InputError(got, expected=f"one {what}", fix=fix, where=where)
         time, published = (
             next(filter(None, (
