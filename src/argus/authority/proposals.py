@@ -280,8 +280,7 @@ def find_namings(
         title = _REMARK.sub("", record.title).strip()
         versus = _VERSUS.match(title)
         values = [value for _, value in record.entities]
-        numbers = ((key.upper(), n) for key, n in record.entities if n.isdecimal())
-        values += [f"{key}{mark}{n}" for key, n in numbers for mark in " -"]
+        values += [k.upper() + m + v for k, v in record.entities for m in " -" if v.isdecimal()]
         for name in (record.id, title, *values, versus[0].rstrip(",;") if versus else ""):
             if len(name) >= MIN_NAME and not _PLAIN.fullmatch(name):
                 full[name].add(record.id)
