@@ -76,9 +76,9 @@ def _systems(name: str) -> tuple[str, ...]:
 def rows_of(name: str, summary: dict[str, Any]) -> list[dict[str, Any]]:
     rows = []
     for system in summary["systems"]:
-        overall = {k: _short(v) for k, v in system["overall"].items() if v is not None}
-        hops = {hop: _short(found["tca"]) for hop, found in system["hops"].items()}
-        depths = {d: _short(found) for d, found in system["anchor_recall_at"].items()}
+        overall = {k: short(v) for k, v in system["overall"].items() if v is not None}
+        hops = {hop: short(found["tca"]) for hop, found in system["hops"].items()}
+        depths = {d: short(found) for d, found in system["anchor_recall_at"].items()}
         row: dict[str, Any] = {"benchmark": name, "system": system["name"]} | overall
         row |= {"tca_by_hop": hops} if hops else {}
         row |= {"anchor_recall_at": depths} if depths else {}
@@ -93,6 +93,6 @@ def rows_of(name: str, summary: dict[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def _short(share: dict[str, Any] | None) -> list[float] | None:
+def short(share: dict[str, Any] | None) -> list[float] | None:
     """Return value, low and high end of an interval, rounded."""
     return None if share is None else [round(share[key], 4) for key in ("value", "low", "high")]

@@ -8,6 +8,7 @@ from argus.authority.config import AuthoritySource
 from argus.authority.opening import read_edges
 from argus.authority.proposals import (
     accept_proposals,
+    find_evidence,
     find_namings,
     find_statements,
     propose_supersessions,
@@ -34,6 +35,7 @@ CASES = [
     Record("pkg.old", "code", title="pkg.old"),
     Record("pkg.read_all", "code", title="pkg.read_all"),
     Record("pkg.load", "code", title="pkg.load"),
+    Record("pep-0008", "pep", scope={"pep": "8"}),
 ]
 
 
@@ -76,6 +78,11 @@ def test_proposals_become_edges_that_a_search_follows(records, tmp_path):
     assert again.summary["known"] == 1
 
 
+def test_of_a_series_only_the_next_one_is_proposed():
+    series = [Record(f"v{n}", "note", title=f"Travel policy v{n}") for n in (1, 2, 3)]
+    assert list(find_evidence(series)) == [("v2", "v1"), ("v3", "v2")]
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
@@ -103,6 +110,7 @@ def test_a_broken_review_is_refused_and_nothing_written(tmp_path, rows, message)
         ("The Court overruled its decision in Roe v. Wade.", [("roe", True, False)]),
         ("Roe v. Wade, 410 U.S. 113, is no longer good law.", [("roe", True, False)]),
         ("In a 7-2 decision it overruled Palko, holding otherwise.", [("pals", True, False)]),
+        ("This document supersedes PEP 8 and all before.", [("pep-0008", True, False)]),
         ("Use this in place of RFC-2616.", [("RFC-2616", True, False)]),
         ("For new work use RFC-7230 instead.", [("RFC-7230", False, False)]),
         ("He argued that the Court should overrule Roe v. Wade.", [("roe", True, True)]),

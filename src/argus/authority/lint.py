@@ -102,18 +102,12 @@ def lint_queries(
     for query, scores in run.items():
         top = ranking(scores)[:k]
         known = [id_ for id_ in top if id_ in authority]
-        linted.append(
-            LintedQuery(
-                query,
-                State.MEASURED if known else State.NOT_APPLICABLE,
-                tuple(top),
-                tuple(id_ for id_ in top if id_ not in authority),
-                tuple(id_ for id_ in known if not authority.in_force(id_)),
-                check_conditions(
-                    filter(authority.in_force, known), authority, (anchors or {}).get(query)
-                ),
-            )
-        )
+        state = State.MEASURED if known else State.NOT_APPLICABLE
+        unknown = tuple(id_ for id_ in top if id_ not in authority)
+        future = tuple(id_ for id_ in known if not authority.in_force(id_))
+        current, about = filter(authority.in_force, known), (anchors or {}).get(query)
+        conditions = check_conditions(current, authority, about)
+        linted.append(LintedQuery(query, state, tuple(top), unknown, future, conditions))
     return linted
 
 

@@ -30,6 +30,7 @@ from argus.settings import Option, Writes
 
 Pair = tuple[str, str]  # superseder and superseded
 KINDS = ("stated", "stated with doubt", "newer version", "same title")
+DOUBT = 1  # rank of the last kind that a text states
 COLUMNS = ("decision", "superseder", "superseded", "kind", "evidence",
            "superseder_title", "superseded_title")  # fmt: skip
 DECISIONS = ("", "accept", "reject")
@@ -215,10 +216,14 @@ def find_evidence(records: Sequence[Record]) -> dict[Pair, tuple[str, list[str]]
         or not (earlier := by_id[pair[1]].time)
         or not (later == earlier or later.before(earlier))  # CAR Def. 1
     }
+    above: defaultdict[str, set[str]] = defaultdict(set)  # of one title: the next alone
+    for pair in (pair for pair, rank in ranked.items() if rank > DOUBT):
+        above[pair[1]].add(pair[0])
     result: dict[Pair, tuple[str, list[str]]] = {}
     for pair in sorted(ranked, key=lambda pair: (ranked[pair], pair)):
         back = ranked.get((pair[1], pair[0]), len(KINDS))
-        if (-ranked[pair], pair[0]) >= (-back, pair[1]):
+        skips = ranked[pair] > DOUBT and any(pair[0] in above[one] for one in above[pair[1]])
+        if not skips and (-ranked[pair], pair[0]) >= (-back, pair[1]):
             pieces = [text for kind in KINDS for text in dict.fromkeys(found[pair].get(kind, ()))]
             result[pair] = KINDS[ranked[pair]], pieces[:MAX_PIECES]
     return result
@@ -262,9 +267,10 @@ def find_namings(
     """Yield the places where each text, of a record, names other records. None overlap.
 
     Case counts. Full names are the id, the title without a remark in brackets, the start of a
-    case's title ("Adkins v. Children's") and the values of the scope. Short names are capitalised
-    words of a title. A name that several other records share names none of them, except a short
-    name of the one record among them that the text also names in full.
+    case's title ("Adkins v. Children's") and the values of the scope, numbers with their key ("PEP
+    8", "KEP-1872"). Short names are capitalised words of a title. A name that several other records
+    share names none of them, except a short name of the one record among them that the text also
+    names in full.
     """
     from ahocorasick_rs import AhoCorasick
 
@@ -273,7 +279,8 @@ def find_namings(
     for record in records:
         title = _REMARK.sub("", record.title).strip()
         versus = _VERSUS.match(title)
-        values = [value for key in record.scope for value in record.values(key)]
+        values = [value for _, value in record.entities]
+        values += [k.upper() + m + v for k, v in record.entities for m in " -" if v.isdecimal()]
         for name in (record.id, title, *values, versus[0].rstrip(",;") if versus else ""):
             if len(name) >= MIN_NAME and not _PLAIN.fullmatch(name):
                 full[name].add(record.id)

@@ -51,9 +51,10 @@ class ChainLink(TypedDict):
 
 
 def search_authority(
-    query: Annotated[str, Option(argument="QUERY")],
+    query: Annotated[str | None, Option(argument="QUERY")],
     source: AuthoritySource,
     *,
+    anchor: str | None = None,
     k: Annotated[int, Ge(1), Option(("--k",))] = TOP_K,
     anchors: Annotated[int, Ge(1)] = ANCHORS,
     index: Annotated[str | None, INDEX] = None,
@@ -75,7 +76,8 @@ def search_authority(
     vectors and BM25, or from BM25 over the records' own texts. anchors: how many of them are looked
     at, k at least. chains: as for `argus.authority.resolve`. named: records of the scopes that the
     question names (a CVE id, a case) are anchors before those retrieved, the latest first. Raises
-    InputError for bad input, and for an index of which no document has a record.
+    InputError for bad input, and for an index of which no document has a record. anchor: nothing is
+    retrieved, not even for a QUERY: its closure alone counts (CAR section 6.6, known anchor).
 
     results: documents in force, best first: rank, id, score, anchor (id of the retrieved document
     that this controls), anchor_rank (from 1), chain (supersessions from anchor to document, oldest
@@ -87,10 +89,11 @@ def search_authority(
     retired: superseded anchor to its controllers.
     without_record: retrieved documents without a record, served as they are.
     relation: see `OpenedAuthority.summary`.
-    query, ranked_by, as_of, known_by: the question, what ranked the anchors, and the time.
+    query, ranked_by, as_of, known_by: the question if any, what ranked the anchors, and the time.
 
     Args:
         query: The question.
+        anchor: Id of a record, in place of a search: what controls it?
         k: How many documents.
         anchors: Retrieved documents that are looked at.
         index: Search this index (PATH or PATH@STATE) for anchors.
@@ -99,7 +102,11 @@ def search_authority(
         chains: Of anchors of one scope: all chains, or the first's alone.
         named: Look up what the question names (a CVE id, a case) first.
     """
-    check_query(query)
+    text = query or ""
+    if anchor is None:
+        check_query(text)
+    else:
+        refuse_beside("--anchor", "no search", index=index, retriever=retriever, named=named)
     if retriever is not None:
         retriever_alone(index=index, hybrid=hybrid)
     elif index is None:
@@ -107,8 +114,10 @@ def search_authority(
     opened = open_authority(source)
     authority = opened.authority
     depth = max(anchors, k)
-    question = [Query(QUERY, query)]
-    if retriever is not None:
+    question = [Query(QUERY, text)]
+    if anchor is not None:
+        scores, ranked_by = {authority.record(anchor).id: 1.0}, "the anchor that is given"
+    elif retriever is not None:
         from argus.retrievers.opening import all_opened
 
         corpus = [record.document for record in authority.records.values()]
@@ -130,11 +139,11 @@ def search_authority(
             fix = "Give --index, records with texts, or a later date."
             raise InputError("no record in force has a text", expected="texts to search", fix=fix)
         words = LexicalIndex.build(list(texts), list(texts.values()))
-        scores = words.search([query], depth).run([QUERY])[QUERY]
+        scores = words.search([text], depth).run([QUERY])[QUERY]
         ranked_by = "bm25 of the records"
     if named:
         current = [r for r in authority.records.values() if authority.in_force(r.id)]
-        entities = {entity for bearers in ScopeNames(current).bearers(query) for entity in bearers}
+        entities = {entity for bearers in ScopeNames(current).bearers(text) for entity in bearers}
         holders = ScopeTimes(current).holders(entities)[:depth]
         top = max(scores.values(), default=0.0)
         first = {id_: top + len(holders) - i for i, id_ in enumerate(holders)}

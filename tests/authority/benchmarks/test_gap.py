@@ -22,8 +22,9 @@ def question(id_, text, anchor, gold):
 
 
 def test_jaccard_by_hand():
-    gap = vocabulary_gap(made(question("q", "is the flaw fixed", "flaw", "fix")))
-    plain, content, bm25 = gap["measures"]
+    asked = made(question("q", "is the flaw fixed", "flaw", "fix"))
+    plain, content, bm25, shares = vocabulary_gap(asked, words=("Check, remov",))["measures"]
+    assert (shares["superseded"], shares["controlling"]) == (0, 1)
     # {is, the, flaw, fixed} and {a, flaw, in, the, archive, reader}: 2 of 8
     assert plain["superseded"] == pytest.approx(2 / 8)
     assert plain["controlling"] == 0

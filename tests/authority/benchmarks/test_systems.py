@@ -47,6 +47,8 @@ def test_two_stages_serve_the_fix_that_shares_no_word_with_the_question() -> Non
     outcome = SYSTEMS["two-stage-bm25"].run(Bench(BENCHMARK, k=5))["q1"]
     assert outcome.documents[0] == "fix-1" and "flaw-1" not in outcome.documents
     assert outcome.anchors is not None and outcome.anchors[0] == "flaw-1"
+    assert served("known")[0] == "flaw-1" and served("two-stage-known")[0] == "fix-1"
+    assert served("closure") == ("fix-1",)
     assert served("oracle") == ("fix-1", "flaw-1")
     assert served("oracle", k=1) == ("fix-1",)
 

@@ -25,7 +25,7 @@ def test_the_code_of_the_doc_follows_obsolete_rfcs_to_those_of_today(
     names: dict[str, object] = {}
     exec(block("What controls RFC 2616 today", "python"), names)
     assert names["today"] == ["RFC9110", "RFC9112", "RFC9111"]
-    assert names["then"] == [f"RFC723{i}" for i in range(6)]
+    assert names["then"] == ["RFC7230", "RFC7234"]
     domain = load_domain(tmp_path / "rfc.yaml")
     authority = Authority(domain.read(tmp_path / "rfcs.jsonl"), domain.rules)
     assert authority.controlling(["RFC2068"]) == names["today"]

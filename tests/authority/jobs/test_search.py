@@ -33,6 +33,12 @@ def test_bm25_finds_the_flaw_and_serves_its_last_fix(story):
     assert found["ranked_by"] == "bm25 of the records"
     for day, answer in (("2024-01-31", "flaw-1"), ("2024-02-15", "fix-1")):
         assert ids(search_authority(QUESTION, story_source(story, as_of=day)))[0] == answer
+    given = search_authority(None, story_source(story), anchor="flaw-1")
+    assert ids(given) == ["fix-1b"] and given["retired"] == {"flaw-1": ["fix-1b"]}
+    with pytest.raises(InputError, match="no record 'flaw-1x'"):
+        search_authority(None, story_source(story), anchor="flaw-1x")
+    with pytest.raises(InputError, match="--named with --anchor"):
+        search_authority(None, story_source(story), anchor="flaw-1", named=True)
     with pytest.raises(InputError, match="an empty query"):
         search_authority("  ", story_source(story))
     with pytest.raises(InputError, match="--hybrid with the records alone"):

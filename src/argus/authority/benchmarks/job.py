@@ -246,13 +246,8 @@ def section(folder: Path, scoring: Mapping[str, Any]) -> Section:
     tables = {"scoring_systems": table(columns, rows)}
     if hops := sorted({hop for system in systems for hop in system["hops"]}):
         columns = {"TCA by hop type": "text"} | dict.fromkeys(hops, "share")
-        tables["scoring_hops"] = table(
-            columns,
-            [
-                [s["name"], *(_value(s["hops"].get(hop, {}).get("tca")) for hop in hops)]
-                for s in systems
-            ],
-        )
+        by_hop = [(s["name"], [s["hops"].get(hop, {}).get("tca") for hop in hops]) for s in systems]
+        tables["scoring_hops"] = table(columns, [[name, *map(_value, of)] for name, of in by_hop])
     if staged := [system for system in systems if system["factors"]]:
         names = ("anchor found", "right chain, given the anchor", "TCA, given the chain", "product",
                  "TCA without them")  # fmt: skip
@@ -284,6 +279,7 @@ def vocabulary_gap(
     benchmark: NamedBenchmark,
     *,
     queries: OtherQueries = None,
+    words: Annotated[tuple[str, ...], Option(("--words",), repeated=True)] = (),
     seed: Seed = 0,
 ) -> dict[str, Any]:
     """Measure the vocabulary gap: words that questions share with each side (CAR, Table 4).
@@ -293,14 +289,18 @@ def vocabulary_gap(
     positive where the superseded one is nearer.
 
     benchmark: a name of `MAKERS`, a folder, or a benchmark. queries: another file of questions in
-    the folder. seed: of one that is made. Raises InputError where no question is about a document
-    that another one controls.
+    the folder. words: a vocabulary, parts of words with commas between them: the share of documents
+    of either side that have one of them (CAR, 6.8 and 6.10). seed: of one that is made. Raises
+    InputError where no question is about a document that another one controls.
 
     benchmark: name of the benchmark.
     questions: questions about something superseded.
     not_applicable: the others.
     measures: each measure averaged over questions: measure (its name), superseded, controlling,
     gap, and positive (share of questions with a gap above 0, as `share`).
+
+    Args:
+        words: Share of documents with one of these: "overrul,abrogat"; may be given again.
     """
     made, _ = open_benchmark(benchmark, queries, seed=seed)
     questions = [q for q in made.questions if set(q.anchor) - set(q.gold)]
@@ -311,30 +311,29 @@ def vocabulary_gap(
         raise InputError(got, expected=expected, fix=fix, where=made.name)
     texts = {record.id: record.document.content for record in made.records}
     sides = {id_ for q in questions for id_ in (*q.anchor, *q.gold)}
-    words = {id_: frozenset(okapi_words(texts[id_])) for id_ in sides}
+    words_of = {id_: frozenset(okapi_words(texts[id_])) for id_ in sides}
     question_words = [frozenset(okapi_words(q.text)) for q in questions]
     place = {id_: number for number, id_ in enumerate(texts)}
     scores = Okapi(list(texts.values())).scores([q.text for q in questions])
 
     def jaccard(i: int, id_: str, without: frozenset[str]) -> float:
-        first, second = question_words[i] - without, words[id_] - without
+        first, second = question_words[i] - without, words_of[id_] - without
         both = first | second
         return len(first & second) / len(both) if both else 0.0
+
+    def having(parts: Sequence[str]) -> Callable[[int, str], float]:
+        return lambda i, id_: float(any(part in texts[id_].lower() for part in parts))
 
     values: dict[str, Callable[[int, str], float]] = {
         "Jaccard": lambda i, id_: jaccard(i, id_, frozenset()),
         "Jaccard (no stop words)": lambda i, id_: jaccard(i, id_, STOP_WORDS),
         "BM25": lambda i, id_: float(scores[i, place[id_]]),
     }
-    measures = []
+    for some in words:
+        values[f"has {some}"] = having([p.strip().lower() for p in some.split(",") if p.strip()])
+    measures, both = [], [(set(q.anchor) - set(q.gold), q.gold) for q in questions]
     for name, value in values.items():
-        pairs = [
-            (
-                max(value(i, id_) for id_ in q.anchor if id_ not in q.gold),
-                max(value(i, id_) for id_ in q.gold),
-            )
-            for i, q in enumerate(questions)
-        ]
+        pairs = [[max(value(i, d) for d in side) for side in of] for i, of in enumerate(both)]
         superseded, controlling = (float(np.mean(side)) for side in zip(*pairs, strict=True))
         measures.append({
             "measure": name, "superseded": superseded, "controlling": controlling,
@@ -353,8 +352,8 @@ def gap_lines(summary: Mapping[str, Any]) -> Iterator[str]:
     rest = f", {summary['not_applicable']:,} not" if summary["not_applicable"] else ""
     questions = f"{summary['questions']:,} questions about something superseded"
     yield f"{summary['benchmark']}: {questions}{rest}"
-    yield "question and ...          superseded  controlling  positive gap (95% interval)"
+    yield "question and ...                superseded  controlling  positive gap (95% interval)"
     for of in summary["measures"]:
         positive = of["positive"]
         text = f"{positive['value']:.1%} ({positive['low']:.1%} to {positive['high']:.1%})"
-        yield f"{of['measure']:<24}  {of['superseded']:>10.3f}  {of['controlling']:>11.3f}  {text}"
+        yield f"{of['measure']:<30}  {of['superseded']:>10.3f}  {of['controlling']:>11.3f}  {text}"

@@ -109,7 +109,7 @@ class Judge:
             return sum(i in documents for i in relevant) / len(relevant) if relevant else 0.0
 
         conditions = check_conditions(retrieved, self.relation, question.anchor or question.gold)
-        noticed = not conditions.ignored
+        noticed, equal = not conditions.ignored, {*question.gold, *question.equivalent}
         answer, correct = "", None
         if has_answer(question):
             answer = answer_of(retrieved, question.scope, self._known)
@@ -123,9 +123,7 @@ class Judge:
             tca=right and noticed,
             tca_by=BY_CONDITIONS if correct is None else BY_ANSWERS,
             controlling_hit=not documents.isdisjoint(question.gold),
-            controlling_hit_equivalent=not documents.isdisjoint(
-                {*question.gold, *question.equivalent}
-            ),
+            controlling_hit_equivalent=not documents.isdisjoint(equal),
             provenance_recall=part(question.chain),
             recall=part(question.gold),
             answer=answer,

@@ -235,6 +235,10 @@ class Domain:
     def _record_of_shape(self, shape: ShapeSpec, row: Row) -> Record:
         """Return the record of a matching source object. Raise InputError naming the field."""
         titles = (", ".join(_texts([expression], row)) for expression in shape.title or ())
+        scope = {
+            key: [text for spec in specs for text in _scope_values(spec, row)]
+            for key, specs in shape.scope.items()
+        }
         metadata: dict[str, object] = {}
         for key, path in shape.metadata.items():
             if values := path.find(row.values, row.at):
@@ -248,10 +252,7 @@ class Domain:
             if len(found) != 1:
                 names = " or ".join(repr(expression.text) for expression in asked)
                 got = f"{len(found)} values at {names}, among {', '.join(map(repr, row.values))}"
-                fix, where = (
-                    "Mend the object, or the path in the domain file.",
-                    row.at(asked[0].text),
-                )
+                fix, where = "Mend the object, or the domain file's path.", row.at(asked[0].text)
                 raise InputError(got, expected=f"one {what}", fix=fix, where=where)
         time, published = (
             next(filter(None, (
@@ -268,12 +269,7 @@ class Domain:
             published=published,
             title=next(filter(None, titles), ""),
             text="\n\n".join(_texts(shape.text or (), row)),
-            scope=_scope_of(
-                {
-                    key: [text for spec in specs for text in _scope_values(spec, row)]
-                    for key, specs in shape.scope.items()
-                }
-            ),
+            scope=_scope_of(scope),
             metadata=metadata,
         )
 

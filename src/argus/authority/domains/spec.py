@@ -266,8 +266,7 @@ class RuleSpec(Strict):
     superseding: Texts = Field(description="the type, or types, that supersede")
     superseded: Texts = Field(description="the type, or types, that are superseded")
     scope: Annotated[
-        list[ScopeKeySpec],
-        BeforeValidator(lambda value: [] if value == GLOBAL else listed(value)),
+        list[ScopeKeySpec], BeforeValidator(lambda value: [] if value == GLOBAL else listed(value))
     ] = Field(description="keys on which both agree, or the word global")
     name: Text = ""
     order: AnOrder = Order.EFFECTIVE
