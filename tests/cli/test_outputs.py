@@ -12,10 +12,7 @@ WRITING = [
     ("research audit --corpus c", "argus-out"),
     ("index build --corpus c --out i", "i"),
     ("research kb build --pages p --out kb", "kb"),
-    ("research probe fit --audit a", "a"),
     (f"{EXPAND} --out receipt", "i and receipt"),
-    ("tune undo expand-1 --index i", "i"),
-    ("research export --corpus c --out p", "p"),
     (f"{LINT} --out a", "a"),
 ]
 

@@ -29,8 +29,6 @@ def test_rows_of_queries_are_read_by_document(tmp_path):
     ("row", "message"),
     [
         ({"_id": "b"}, "no queries field among '_id'; expected one of 'queries'"),
-        ({"queries": ["q"]}, "no document id field"),
-        ({"_id": 7, "queries": ["q"]}, "7 is a number"),
         ({"_id": "b", "queries": ["q", 7]}, "expected a list of strings"),
         ({"_id": "b", "queries": ["q\ud83d"]}, "half a surrogate pair"),
         ({"_id": "a", "queries": ["q"]}, "document 'a' comes twice: it was given on line 1"),

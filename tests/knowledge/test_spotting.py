@@ -25,11 +25,8 @@ def test_winners_do_not_overlap_and_losers_overlap_a_winner(matches) -> None:
     [
         ("by Ada.", "Ada", True),
         ("Canada", "ada", False),
-        ("ada_1", "ada", False),
-        ("«Ada»", "Ada", True),
         ("Ada's", "Ada", True),
         ("C++11", "C++", True),
-        ("Ñandú", "andú", False),
         (unicodedata.normalize("NFD", "Café"), "Cafe", False),
         (unicodedata.normalize("NFD", "Caféx"), unicodedata.normalize("NFD", "Café"), False),
         (unicodedata.normalize("NFD", "Café x"), unicodedata.normalize("NFD", "Café"), True),
@@ -37,7 +34,6 @@ def test_winners_do_not_overlap_and_losers_overlap_a_winner(matches) -> None:
         ("ไปกรุงเทพมา", "กรุงเทพ", True),
         ("か\u3099", "か", False),
         ("アップルパイ", "アップル", False),
-        ("서울특별시", "서울", False),
         ("🎻Ada🎻", "Ada", True),
     ],
 )

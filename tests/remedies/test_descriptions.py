@@ -10,7 +10,6 @@ from argus.remedies.synthesis import describe
         ("Bern is a town on the Aare.", "Bern", "town on the Aare"),
         ("Bern or Berne is the de facto seat of it.", "Bern", "de facto seat of it"),
         ("John Lee, known as Yanni, is a pianist.", "Yanni", "pianist"),
-        ("Bern is a place where bears live.", "Bern", "place"),
         (
             "Teutberga( died 11 November 875) was a queen of Lotharingia by marriage.",
             "Teutberga",
@@ -26,7 +25,6 @@ from argus.remedies.synthesis import describe
             "Lambert",
             "second son of Adalbert II",
         ),
-        ("Tea is a drink.", "", "drink"),
     ],
 )
 def test_the_first_sentence_says_what_the_entity_is(sentence, title, expected):
@@ -44,7 +42,6 @@ def test_the_first_sentence_says_what_the_entity_is(sentence, title, expected):
         ("Bern is a town\u200b.", "Bern"),
         ("Bern is a very very very very very very old town.", "Bern"),
         ("Bern, as one two three four five six seven eight nine ten told, is a town.", "Bern"),
-        ("Bern is a Bern.", "Bern"),
     ],
 )
 def test_nothing_is_said_where_it_cannot_be_had_cleanly(sentence, title):

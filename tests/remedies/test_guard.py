@@ -47,13 +47,10 @@ def test_descriptions_after_first_mentions_are_read():
         ("Zurich", "Zurich, capital of Switzerland,"),  # not offered
         (" and Zurich is larger", ""),
         ("Bern lies", "Bern, the old capital of all Switzerland, lies"),  # six words
-        ("Bern lies", "Bern,  capital, lies"),
         ("Bern lies", "Bern (capital of Switzerland) lies"),
         ("Bern lies", "Bern, capital of Switzerland. Bern is Swiss, lies"),
-        ("Bern lies", "Bern, <b>capital</b>, lies"),
         ("Bern lies", "Bern, capi\u200btal, lies"),
         ("Bern lies", "Bern, capital\u00a0of Switzerland, lies"),
-        ("Bern lies", "Bern, capital\nof Switzerland, lies"),
         ("Bern lies", "Bern, a" + "\u0301" * 4 + ", lies"),
         ("Bern lies", "Bern, " + "c" * 33 + ", lies"),
     ],

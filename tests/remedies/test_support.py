@@ -21,7 +21,6 @@ CAPITAL = "Bern is the capital of Switzerland."
         ("瑞士首都", "伯尔尼是瑞士的首都瑞士首府"),
         ("คำถามสำคัญ", "นี่คือคำถามสำคัญ"),
         ("A級 singer", "A級 is a singer's grade"),
-        ("American singer", "an American who sings"),
         ("U.S. senator", "a senator of the U.S."),
         ("AC/DC song", "a song by AC/DC"),
         ("Simon & Garfunkel album", "Simon and Garfunkel made the album"),
@@ -31,7 +30,6 @@ CAPITAL = "Bern is the capital of Switzerland."
         ("16-year-old king", "a king, 16, by the year 9 old"),
         ("version 3.5", "in version 3.5 of"),
         ("C++ library", "a library of C++"),
-        ("film about cities", "about a city, a film"),
         ("café owner", "the owner of a cafe\u0301"),
     ],
 )
@@ -52,8 +50,6 @@ def test_what_passages_say_in_other_forms_is_supported(description, passage):
         ("C++ film", "a C film"),
         ("Queen film", "a film"),  # in capitals a name, not a type
         ("flower film", "a film of the flow"),
-        ("film for b", "to be a film"),
-        ("shell film", "she'll film"),
     ],
 )
 def test_other_names_numbers_and_empty_words_are_not(description, passage):

@@ -395,7 +395,6 @@ def test_each_fusion_is_written_or_refused_with_a_way_out():
         ({"target": "pinecone"}, "target 'pinecone'; expected one of python, langchain"),
         ({"place": {"index": "x"}}, "field 'index'; expected only url, collection"),
         ({"place": {"k": "ten"}}, "k='ten'; expected a whole number from 1"),
-        ({"place": {"k": "0"}}, "k=0; expected a whole number from 1"),
         ({"weight": 1.5}, "weight 1.5; expected 0 to 1"),
         ({"method": "sum"}, "fusion 'sum'; expected one of min-max"),
     ],

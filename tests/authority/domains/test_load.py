@@ -64,7 +64,6 @@ rules:
     ("text", "words"),
     [
         ("# nothing\n", ": nothing; expected a domain with rules"),
-        ("- a\n", ", line 1: a list; expected a domain with rules, name, zone"),
         ("name: x\n", ", line 1: no 'rules'; expected in a domain: a list of superseding"),
         ("rules: []\n", ", line 1, field 'rules': an empty list; expected at least one entry"),
         ("ruls: []\n", ", line 1, field 'ruls': unknown key 'ruls'; expected in a domain: rules, "

@@ -62,10 +62,3 @@ def test_a_budget_that_is_spent_stops_with_all_that_was_paid_for(endpoint, confi
     assert sum(p.state == "ok" for p in written) == len(endpoint.requests) > 0
     waiting = [p.reason for p in written if p.state == "failed"]
     assert waiting and all(reason.startswith("not asked: ") for reason in waiting)
-
-
-def test_an_answer_that_was_cut_off_is_failed_and_says_so(endpoint, config, tmp_path):
-    endpoint.behave = lambda text, n: {"text": '{"noise": false, "main_t', "finish": "length"}
-    with pytest.raises(ArgusError, match="none of 1 documents has scenarios: the answer was cut"):
-        profile_documents(DOCUMENTS[:1], out=tmp_path, config=config())
-    assert "the answer was cut off" in read_profiles(tmp_path)["queue"].reason

@@ -89,8 +89,6 @@ def test_a_request_becomes_words_of_which_no_value_is_an_option(place):
         ("tune try", {"index": "served", "config": "INSIDE/x.toml"}, "config"),
         ("tune try", {"index": "served", "nothing": 1}, "nothing"),
         ("tune try", {"index": "served", "folds": "many"}, "tune try"),
-        ("tune try", {"index": "served", "folds": [3, 4]}, "folds"),
-        ("tune try", {"index": "served", "folds": True}, "folds"),
         ("tune try", {"index": "served", "only_try": "yes"}, "only_try"),
         ("tune try", {}, "tune try"),
         ("check", {"corpus": "INSIDE/d", "out": "INSIDE/o", "retriever": "x.py:f"}, "retriever"),

@@ -13,6 +13,14 @@ def test_question_4_with_k_of_twelve_is_a_hit():
         weight_correct=2.0, weight_wrong=5.0, weight_shared=None,
     )  # fmt: skip
     assert unlike(row(records()[4], k=12), expected) == {}
+    # With a k of ten, the third text holds "Saturn" and nobody annotated it.
+    unannotated = dict(answer_outcome="unannotated", answer_rank=3, weight_wrong=74 / 14)
+    assert unlike(row(records()[4]), unannotated) == {}
+
+
+def test_question_7_without_positives_is_not_judged():
+    nothing = dict.fromkeys(("hit_1", "title_score_wrong", "keys_wrong", "score_correct"))
+    assert unlike(row(records()[7]), nothing | dict(answer_hit_1=1, score_title=5)) == {}
 
 
 def test_question_4_where_texts_with_an_answer_are_correct():
