@@ -12,7 +12,7 @@ import sys
 from benchmarks.shared import store
 
 NAMES = (
-    "exact_rps", "rps_memory", "encoding", "ngram_index", "ngram_decoding", "ngram_evidence",
+    "exact_rps", "encoding", "ngram_index", "ngram_decoding", "ngram_evidence",
     "dump_parsing",
     "accelerator", "audit_million", "engine_overhead", "store_reach", "stores_in_place",
     "serve_documents", "serve_load", "demo", "probe_quality", "repair",

@@ -24,8 +24,8 @@ from benchmarks.shared import collection, timed
 
 EXCERPT = "enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"
 COPIES, ROUNDS, PAGES_PER_PART = 72, 3, 2000
+# enwiki-latest-pages-articles.xml.bz2, in 2025; for the extrapolation.
 FULL_DUMP_GB = 23.0
-"""enwiki-latest-pages-articles.xml.bz2, in 2025; for the extrapolation."""
 
 
 def run() -> dict[str, Any]:

@@ -16,6 +16,7 @@ from argus.generative.settings import FailureConfig, Mode, ReplayConfig
 from benchmarks.generative_quality import ask, demo_model, kept_in, wiki2_model
 
 WIDE = 60
+# Tables that go into the results.
 KEPT = {
     "quality": ("quality", "t16_outcomes"),
     "metadata": ("score_shares_all", "score_shares_correct", "title_score_difference"),
@@ -26,7 +27,6 @@ KEPT = {
     "replay": ("pruned", "replay_ranks"),
     "correlations": ("correlations",),
 }
-"""Tables that go into the results."""
 
 
 def run() -> dict[str, Any]:

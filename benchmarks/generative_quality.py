@@ -41,8 +41,8 @@ HELD_OUT, ASKED = 300, 200
 WIKI2_MINUTES, DEMO_MINUTES = 25.0, 15.0
 TOKENIZER = "bpe:8000"
 SCRATCH = "scratch"
+# Share of the minutes that models learn: on a GPU a minute has more steps.
 TRAINING = float(os.environ.get("GENERATIVE_TRAINING", "1"))
-"""Share of the minutes that models learn: on a GPU a minute has more steps."""
 PUBLISHED = Scoring().for_model(scratch=False)
 
 

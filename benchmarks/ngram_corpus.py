@@ -31,8 +31,8 @@ from argus.generative.vocabulary import Vocabulary, open_vocabulary, train_vocab
 from benchmarks.shared import collection
 
 TOKENS, VOCABULARY, WORDS = 10_000_000, 50_265, 100
+# More than text has, so that gathering stops late rather than early.
 CHARACTERS_PER_TOKEN = 5.0
-"""More than text has, so that gathering stops late rather than early."""
 LARGEST_FILE = 2**23
 LEAST_WORDS, LEAST_LETTERS = 6, 0.6
 """Of a paragraph: fewer words, or less of it letters and spaces, is a table or code."""

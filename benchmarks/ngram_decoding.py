@@ -22,8 +22,8 @@ from benchmarks import ngram_corpus
 from tests.support.plain_ngrams import SortedSuffixes
 
 QUESTIONS, BEAMS, TOKENS, RUNS = 20, 15, 10, 3
+# So many times as fast as plain Python the mask has to be.
 MASK_BAR = 8
-"""So many times as fast as plain Python the mask has to be."""
 
 
 def run() -> dict[str, Any]:

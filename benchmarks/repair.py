@@ -29,8 +29,8 @@ from argus.retrievability.probes.fit import HOME as PROBE
 from argus.retrievability.rps import HIGH
 from benchmarks.shared import collection
 
+# τ of a repair that is not targeted: every entity that the probe can score.
 EVERY = 1.0
-"""τ of a repair that is not targeted: every entity that the probe can score."""
 WIKI2, FB = "wiki2", "fb15k237"
 
 

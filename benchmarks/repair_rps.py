@@ -34,8 +34,8 @@ from benchmarks.repair import fb_passages
 from benchmarks.shared import collection
 
 BLOCK = 256
+# A change of RPS that counts as one.
 MOVED = 0.02
-"""A change of RPS that counts as one."""
 
 
 def run() -> dict[str, Any]:

@@ -31,8 +31,8 @@ PAGE = DOCS / "results" / "published-tables.md"
 BEGIN = f"<!-- begin: python -m benchmarks {NAME} -->"
 QUICK_S, LONG_S = 400, 2400
 """Processor seconds that a recipe may take; five times as many of the clock."""
+# Beginnings of the names of what is run by --all alone.
 LONG = ("argus",)
-"""Beginnings of the names of what is run by --all alone."""
 ALL, ONLY = "--all", "--only="
 
 

@@ -37,8 +37,8 @@ class Invocation(TypedDict):
 
 
 _OPTIONS: ContextVar[Options] = ContextVar("options", default=MappingProxyType({}))
+# Options of every command by heading, so that a command need not be loaded to print another.
 DECLARED = Path(__file__).with_name("options.json")
-"""Options of every command by heading, so that a command need not be loaded to print another."""
 
 
 def command(*words: object) -> str:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 from argus.errors import ArgusError
 
+# Extra by the name that a package is imported by.
 EXTRAS = {
     "accelerate": "distill",
     "apsw": "sqlite-vec",
@@ -46,9 +47,8 @@ EXTRAS = {
     "uvicorn": "serve",
     "xgboost": "probes",
 }
-"""Extra by the name that a package is imported by."""
+# Messages of the system's loader about a library.
 _OF_LOADER = re.compile("shared object|static TLS|undefined symbol")
-"""Messages of the system's loader about a library."""
 
 
 class MissingPackage(ArgusError, ModuleNotFoundError):

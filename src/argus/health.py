@@ -33,8 +33,8 @@ from argus.settings import Doc, Option, Options
 if TYPE_CHECKING:
     from argus.encoders import Encoder
 
+# Bytes on disk. PyTorch and its dependencies take about 2.5 GB.
 MIN_FREE = 3 << 30
-"""Bytes on disk. PyTorch and its dependencies take about 2.5 GB."""
 CPU_BUILD = "pip install torch --index-url https://download.pytorch.org/whl/cpu"
 MAX_DOCUMENTS, MAX_RECORDS = 10_000, 200
 """Documents of a file, and records of a store, that are read at most."""

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterable
 from urllib.parse import quote, unquote, urlsplit
 
+# Characters of a secret that messages hide: a shorter one may be a word.
 LEAST_IN_MESSAGES = 6
-"""Characters of a secret that messages hide: a shorter one may be a word."""
+# Least length of a secret that files hide, where a changed word is a loss.
 LEAST_IN_FILES = 16
-"""Least length of a secret that files hide, where a changed word is a loss."""
 _KNOWN: set[str] = set()
 _IN_ADDRESS = re.compile(r"(?<=//)[^\s/@:]{1,200}:[^\s/@]{1,200}(?=@)")
 _BY_NAME = re.compile(

@@ -30,8 +30,8 @@ OPENAI_HOST = "api.openai.com"
 RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 MAY_CHARGE = frozenset({408, 500, 502, 504})  # the model may have worked, and gone on working
 USELESS = frozenset({401, 402, 403, 404, 405})  # every other request would meet the same
+# The header of each request that names allowed compressions of an answer.
 ACCEPTED = {"accept-encoding": "gzip"}
-"""The header of each request that names allowed compressions of an answer."""
 LONGEST_WAIT_S = 120.0  # whatever Retry-After asks
 MOST_BYTES = 16 * 2**20  # of one answer
 SHOWN_CHARS = 300  # of the body of a refusal

@@ -19,12 +19,12 @@ from typing_extensions import TypedDict
 Advance = Callable[[int], None]
 VARIABLE, LINES, QUIET = "ARGUS_PROGRESS", "lines", "quiet"
 """Environment variable that says how progress is written: as lines of JSON, not at all in logs."""
+# Seconds between two lines of JSON of one step. Its first and its last are always written.
 OFTEN_S = 0.2
-"""Seconds between two lines of JSON of one step. Its first and its last are always written."""
 LOG_FIRST_S, LOG_OFTEN_S = 10.0, 30.0
 """Seconds until a step is worth a line in a log, and from there to the next."""
+# True in the process of a command, whose standard error may be a log.
 _log = False
-"""True in the process of a command, whose standard error may be a log."""
 
 
 class Step(TypedDict):

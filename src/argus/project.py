@@ -54,8 +54,8 @@ SEARCH = (
 )
 MADE_BY = "Which model made the vectors of the store?"
 QUESTIONS = "Which questions are known? A file; Enter: none"
+# Rows of a table in which columns are looked for.
 MAX_ROWS = 1_000
-"""Rows of a table in which columns are looked for."""
 JUDGEMENTS = "Which documents answer them? A file (BEIR or TREC); Enter: not judged"
 
 

@@ -27,8 +27,8 @@ from argus.errors import ArgusError, InputError, first_line
 
 OWN = re.compile(r"\.py(:\w+)?$")
 _MODULE = "_argus_retriever_"
+# Folders of the files in use.
 _folders: list[Path] = []
-"""Folders of the files in use."""
 
 
 class WorkingFolder:
@@ -67,8 +67,8 @@ class WorkingFolder:
         self._users = None
 
 
+# Shared by all files in use, as one process has one working folder.
 USER_CODE_CWD = WorkingFolder()
-"""Shared by all files in use, as one process has one working folder."""
 
 
 def _here() -> Path | None:

@@ -46,8 +46,8 @@ N = TypeVar("N")
 
 Bound = Ge | Le | Gt | Lt | Interval
 
+# The greatest whole number that arrays and files of results hold, and a loop counts to.
 LARGEST = 2**63 - 1
-"""The greatest whole number that arrays and files of results hold, and a loop counts to."""
 SECTION = re.compile(r"\n\n(?:Args|Attributes):\n")
 
 
@@ -374,6 +374,6 @@ def _default(f: Any) -> object:
 
 
 Seed = Annotated[int, Ge(0), Doc("Seed of every random choice.")]
+# The depth to which a list is read, unless a job says otherwise.
 TOP_K = 10
-"""The depth to which a list is read, unless a job says otherwise."""
 TopK = Annotated[int, Ge(1), Le(1_000_000), Doc("How far down a list counts as brought back.")]

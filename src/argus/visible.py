@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+# Control characters of honest texts: they end words and lines.
 BREAKS = "\t\n\r"
-"""Control characters of honest texts: they end words and lines."""
 _CONTROLS = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
+# Embeddings, overrides and isolates. Marks of Arabic and Hebrew texts (U+200F) turn nothing.
 _TURNING = r"\u202a-\u202e\u2066-\u2069"
-"""Embeddings, overrides and isolates. Marks of Arabic and Hebrew texts (U+200F) turn nothing."""
 _STEERING = re.compile(rf"[{_CONTROLS}{_TURNING}\ud800-\udfff]")
 _STEERING_LINES = re.compile(rf"[{_CONTROLS}{_TURNING}\ud800-\udfff{BREAKS}\u2028\u2029]")
 

@@ -71,10 +71,10 @@ def _pdf(path: Path) -> tuple[str, str]:
     return "", text
 
 
+# By the ending of a file, the function that returns its heading and its text.
 READERS: dict[str, Callable[[Path], tuple[str, str]]] = {
     ".txt": _text, ".md": _text, ".markdown": _text, ".html": _html, ".htm": _html, ".pdf": _pdf,
 }  # fmt: skip
-"""By the ending of a file, the function that returns its heading and its text."""
 
 
 def document_id(file: PurePath, folder: PurePath) -> str:

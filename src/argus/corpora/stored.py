@@ -40,19 +40,19 @@ if TYPE_CHECKING:
     from argus.encoders import Encoder
 
 OWN_RULE = "{title} {text}, a title once"  # `Document.content` without a template
+# Templates to try where none is named. None is the rule of `Document.content`.
 USUAL: tuple[str | None, ...] = (
     None, "{text}", "{title} {text}", "{title}\n{text}", "{title}\n\n{text}", "{title}: {text}",
     "{title}. {text}", "{title}",
 )  # fmt: skip
-"""Templates to try where none is named. None is the rule of `Document.content`."""
 COMPARED = 32  # texts, spread over the corpus, that are embedded
 AGREEMENT = 0.99  # least cosine to the encoder's vectors at which both are of one space
 BATCH = 1_000  # records that are read at once
 UNIT = 1e-3  # by how much the length of a unit vector may differ from 1
 NODE = "_node_content"  # where LlamaIndex keeps a node: JSON, with the text in it
 TEXTS = (*TEXT_FIELDS, "page_content", "document", "chunk", "chunk_text")  # LangChain, Chroma
+# Fields that hold the rest as an object. Its fields count as if they stood beside.
 OBJECTS = ("metadata", "cmetadata", "metadata_")
-"""Fields that hold the rest as an object. Its fields count as if they stood beside."""
 
 
 @dataclass(frozen=True)

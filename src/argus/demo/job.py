@@ -52,8 +52,8 @@ CURRENT = {SUPERSEDED: "pathlib.Path.hardlink_to"}
 LINKING = Query("link", "hard link: in which order do the target and the link go?")
 QUESTIONS = 60  # of the 150 that ship: the rest would take seconds
 NEEDED_TO_SERVE = ("fastapi", "uvicorn", "duckdb")
+# Scored entities from which a probe is fitted. Fewer, under a small `limit`, would teach noise.
 MIN_SCORED = 1000
-"""Scored entities from which a probe is fitted. Fewer, under a small `limit`, would teach noise."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -173,10 +173,10 @@ def died(what: str) -> ArgusError:
     )
 
 
+# In a worker: the folder of the packed work.
 _folder = Path()
-"""In a worker: the folder of the packed work."""
+# In a worker: the function that does a block, from the first one on.
 _step: Callable[[Any], Any] | None = None
-"""In a worker: the function that does a block, from the first one on."""
 
 
 def _begin(folder: str) -> None:

@@ -23,10 +23,10 @@ from argus.errors import ArgusError
 from argus.extras import MissingPackage
 
 MAX_RESTARTS = 2  # of an actor, and tries of a block more than one
+# Variables that workers get. Keys of endpoints are not among them: those are asked from here.
 PASSED_ON = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "ARGUS_SHARED")
-"""Variables that workers get. Keys of endpoints are not among them: those are asked from here."""
+# Variables of Ray for a cluster of this machine: unset, it would listen on all addresses.
 LOOPBACK = {"RAY_AUTH_MODE": "token", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
-"""Variables of Ray for a cluster of this machine: unset, it would listen on all addresses."""
 
 
 @contextmanager

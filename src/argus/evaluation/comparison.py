@@ -42,26 +42,22 @@ IN_PAGE = 40  # rows of each kind in comparison.md, which stays below 200 lines
 PAGE, SLICES = "comparison.md", "comparison_slices"
 
 _TEXT, _COUNT, _VALUE = pa.string(), pa.int64(), pa.float64()
+# One row per document. before, after: state on either side, in words. value_before, value_after:
+# rank under its own words.
 SCHEMA = pa.schema(
     dict.fromkeys(("kind", "id", "label", "verdict", "before", "after"), _TEXT)
     | dict.fromkeys(("value_before", "value_after", "change"), _VALUE)
 )
-"""One row per document.
-
-before, after: state on either side, in words. value_before, value_after: rank under its own words.
-"""
+# One row per query: documents that enter and leave its top k, as titles, and their number.
 QUERY_SCHEMA = pa.schema(
     dict.fromkeys(("query_id", "text", "entered", "left"), _TEXT) | {"changed": _COUNT}
 )
-"""One row per query: documents that enter and leave its top k, as titles, and their number."""
+# One row per query and document that one side alone brings into the top k. only: that side, before
+# or after. rank: on that side, from 1. grade: judged grade, null without.
 ONLY_SCHEMA = pa.schema(
     dict.fromkeys(("query_id", "text", "doc_id", "label", "only"), _TEXT)
     | dict.fromkeys(("rank", "grade"), _COUNT)
 )
-"""One row per query and document that one side alone brings into the top k.
-
-only: that side, before or after. rank: on that side, from 1. grade: judged grade, null without.
-"""
 
 
 @dataclass(frozen=True, repr=False)

@@ -31,8 +31,8 @@ from argus.runs import TRACKED, JobRun, damaged_in, runs_in
 MAX_RESAMPLED = 10_000  # items up to which values are resampled; beyond, Student's t serves
 MAX_NAMED = 20  # items of each direction that are named
 SEED = 0
+# Fields of a run's record that the list of runs shows.
 LISTED = ("number", "job", "finished", "argus", "means")
-"""Fields of a run's record that the list of runs shows."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -207,8 +207,8 @@ def build(ptr, tokens, vocabulary_size, size):  # type: ignore[no-untyped-def]  
     return root, edges, children, key[:nodes], most
 
 
+# A key that comes more often is dropped, as SEAL does.
 MAX_OCCURRENCES = 10_000_000
-"""A key that comes more often is dropped, as SEAL does."""
 
 
 @dataclass(frozen=True)

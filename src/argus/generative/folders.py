@@ -13,12 +13,12 @@ from argus.errors import InputError
 from argus.generative.index.ngram_index import FILE
 from argus.generative.settings import SCRATCH
 
+# Folder of the index in that of `generative build`.
 INDEX = "ngrams"
-"""Folder of the index in that of `generative build`."""
+# Folder of the model in that of `generative train`.
 MODEL = "model"
-"""Folder of the model in that of `generative train`."""
+# File beside a model by `generative train`: its origin and its views.
 NOTE = "argus.json"
-"""File beside a model by `generative train`: its origin and its views."""
 
 
 def index_folder(path: Path | str) -> Path:

@@ -25,8 +25,8 @@ from argus.errors import InputError
 from argus.generative.vocabulary import Vocabulary
 
 Hashes = npt.NDArray[np.uint64]
+# Documents that are tokenized at once.
 BLOCK = 4096
-"""Documents that are tokenized at once."""
 
 
 @dataclass
@@ -112,8 +112,8 @@ def tokenized(
 
 
 FIELDS = ("queries", "pseudo_queries")
+# Fields of an expansion that has no pseudo-queries, which is no mistake.
 _WITHOUT = {"summary", "state", "reason", "notes", *FIELDS}
-"""Fields of an expansion that has no pseudo-queries, which is no mistake."""
 _EXAMPLE = '{"_id": "d1", "queries": ["...", "..."]}'
 
 

@@ -160,10 +160,10 @@ def _line(row: Mapping[str, object]) -> bytes:
 
 TABLE = "generative_search"
 RUN, RUN_JSON, DPR = "run.trec", "run.json", "dpr.json"
+# N-grams shown of the first hit, in the table of questions.
 SHOWN_KEYS = 5
-"""N-grams shown of the first hit, in the table of questions."""
+# Hits of each question that the views' shares of the score are taken over.
 SHARED_HITS = 10
-"""Hits of each question that the views' shares of the score are taken over."""
 
 
 @dataclass(frozen=True)

@@ -96,8 +96,8 @@ def key_views(
     return views
 
 
+# Words in an n-gram of the question, at most (SEAL).
 LONGEST = 3
-"""Words in an n-gram of the question, at most (SEAL)."""
 _WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 
 

@@ -20,10 +20,10 @@ from argus.training.loop import LoopConfig, WarmupRatio, WeightDecay
 
 _PANEL = "Scoring"
 PUBLISHED_UNIGRAMS = 5_000
+# Largest log-probability of a pseudo-query with the bonus (MINDER).
 QUERY_CEILING = -1.0
-"""Largest log-probability of a pseudo-query with the bonus (MINDER)."""
+# The name of a model that begins with no checkpoint.
 SCRATCH = "scratch"
-"""The name of a model that begins with no checkpoint."""
 
 
 class Mode(StrEnum):
@@ -141,8 +141,8 @@ class Decoding:
         return decide if self.own is None else {**decide, "own": file_hash(file_of(self.own))}
 
 
+# Begins the name of a tokenizer that is trained on the corpus.
 TRAINED = "bpe:"
-"""Begins the name of a tokenizer that is trained on the corpus."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,8 +212,8 @@ class NgramSearchConfig:
         }
 
 
+# Replayed unless more are asked for. A question takes about a second.
 MOST_QUESTIONS = 200
-"""Replayed unless more are asked for. A question takes about a second."""
 _REPLAY = "Replay"
 
 
@@ -365,11 +365,11 @@ class GenerativeLoop(LoopConfig):
     dtype: str = "float32"
 
 
+# Default settings for a model from scratch: measured on two cores.
 SCRATCH_LOOP = GenerativeLoop(
     learning_rate=1e-3, batch_size=64, label_smoothing=0.0, epochs=20, patience=10,
     evaluate_every=200, max_minutes=25.0,
 )  # fmt: skip
-"""Default settings for a model from scratch: measured on two cores."""
 
 
 @dataclass(frozen=True, kw_only=True)

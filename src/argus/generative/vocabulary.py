@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 TITLE_END, QUERY_START = " @@", " ||"
 SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")
+# Roles of the special tokens, by BART's names.
 BART_NAMES: dict[str, str | None] = {
     "bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>",
     "cls_token": "<s>", "sep_token": "</s>",
 }  # fmt: skip
-"""Roles of the special tokens, by BART's names."""
+# Least size of a byte-level vocabulary: all bytes, special tokens and markers.
 LEAST_SIZE = 256 + len(SPECIALS) + 2
-"""Least size of a byte-level vocabulary: all bytes, special tokens and markers."""
 GOLD, UNSUPERVISED = "+", "p"
 """Signs after a view's marker: one asks for a judged passage, one for any with the text."""
 _PROBE = "The quick brown fox's 1,234 naïve cafés \u2014 東京 @@ || </s>"

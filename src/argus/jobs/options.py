@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 else:  # which load NumPy, and are nothing that a command line could give
     AnyEncoder = AnyEngine = Any
 
+# Folder of results where none is named.
 OUT = Path("argus-out")
-"""Folder of results where none is named."""
 
 Corpus = Annotated[
     AnyCorpus,

@@ -19,8 +19,8 @@ from argus.errors import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# Lines of the headline that a result shows of itself.
 LINES = 6
-"""Lines of the headline that a result shows of itself."""
 # Columns that several jobs have. A data frame names them after its job: merges need no suffix.
 SHARED = frozenset({"label", "state", "reason", "rps", "band", "rank", "displaced_by"})
 

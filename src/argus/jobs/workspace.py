@@ -51,8 +51,8 @@ from argus.progress import announce
 from argus.stores.spec import is_store
 from argus.version import __version__
 
+# Stands for an encoder's fingerprint where no encoder was needed.
 NO_ENCODER = "no-encoder"
-"""Stands for an encoder's fingerprint where no encoder was needed."""
 
 
 @dataclass

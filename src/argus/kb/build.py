@@ -41,8 +41,8 @@ from argus.version import __version__
 JOB = "kb"
 WORK = "work"
 REPORT = "report.html"
+# One build at a time in a folder.
 LOCK = ".lock"
-"""One build at a time in a folder."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -238,13 +238,13 @@ def alone(folder: Path) -> Iterator[None]:
 
 MAX_SHOWN, MAX_PROPERTIES = 30, 20
 """Entities that the report shows, to be read, and its most frequent properties."""
+# Counts of reading that the alignment counts, too.
 _ALIGNED_LATER = frozenset(
     (
         *("articles", "redirects", "entities", "deprecated"),
         *("disambiguation", "no text", "no first paragraph", "paragraph too short"),
     )
 )
-"""Counts of reading that the alignment counts, too."""
 
 
 def headline(summary: Mapping[str, Any]) -> Iterator[str]:

@@ -298,10 +298,10 @@ class DumpParts:
 
 
 LIBRARIES = ("duckdb", "markdown_it", "mwparserfromhell", "orjson", "rapidgzip", "selectolax")
+# Size of a block where only the first records are wanted.
 FIRST_BYTES = 1 << 20
-"""Size of a block where only the first records are wanted."""
+# Characters of the lines of a JSON array that hold no entity.
 _NO_RECORD = b"[], \t\r\n"
-"""Characters of the lines of a JSON array that hold no entity."""
 
 
 def check_source(source: Dumps | Source, config: KbConfig) -> None:

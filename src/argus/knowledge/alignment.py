@@ -35,22 +35,22 @@ from argus.progress import announce
 IS_REDIRECT = "(redirect IS NOT NULL AND reason IN ('', 'redirect'))"
 LOOP, NO_PAGE = "redirect loop", "redirect to no page"
 TAKEN = "article of another item"
+# The property of hyperlinks.
 LINK = "link"
-"""The property of hyperlinks."""
+# Without items every page has one: its title is the id.
 _ITEMS_OF_PAGES = f"""
     CREATE OR REPLACE VIEW items AS SELECT title AS id,
         coalesce(nullif(regexp_replace(title, '{BLANK}*\\([^()]*\\)$', ''), ''), title) AS label,
         '' AS description, []::VARCHAR[] AS aliases, title AS article, false AS disambiguation
     FROM pages WHERE NOT {IS_REDIRECT}
 """
-"""Without items every page has one: its title is the id."""
+# Without pages an item's description is the paragraph of its article.
 _PAGES_OF_ITEMS = f"""
     CREATE OR REPLACE VIEW pages AS SELECT article AS title, NULL::VARCHAR AS redirect,
         CASE WHEN {is_blank("paragraph")} THEN 'no description' ELSE '' END AS reason, paragraph
     FROM (SELECT article, min_by(description, id) AS paragraph FROM items
           WHERE article IS NOT NULL GROUP BY article)
 """
-"""Without pages an item's description is the paragraph of its article."""
 _FOLLOW = (
     """
     CREATE TABLE longer AS SELECT a.title, coalesce(b.at, a.at) AS at
@@ -208,8 +208,8 @@ def align(work: Path, *, memory_bytes: int) -> dict[str, Any]:
     return counts
 
 
+# Rows of a batch.
 ROWS = 50_000
-"""Rows of a batch."""
 UNGROUNDED = pa.schema(
     [field for field in ENTITIES if field.name not in ("span_start", "span_end", "prepended")]
 )

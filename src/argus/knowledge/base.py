@@ -173,8 +173,8 @@ def read_edges(path: Path) -> Iterator[tuple[Row, str, str, str]]:
 
 
 BATCH_ROWS = 10_000
+# Characters that str.strip removes. Arrow by itself knows other characters as white space.
 WHITE_SPACE = "".join(filter(str.isspace, map(chr, range(0x3001))))
-"""Characters that str.strip removes. Arrow by itself knows other characters as white space."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ from argus.extras import naming_extras
 
 RecordKind = Literal["page", "line"]
 """A page is all from `<page>` to `</page>`. A line is one that is not empty."""
+# Bytes of text that a worker gets at once.
 SPLIT_SIZE = 16 << 20
-"""Bytes of text that a worker gets at once."""
 _STEP = 1 << 18  # bytes that are read at once
 
 

@@ -141,15 +141,15 @@ def read_pages(
     return tables, dict(counts)
 
 
+# Wikimedia disambiguation page: the class (P31) of every disambiguation page.
 DISAMBIGUATION = "Q4167410"
-"""Wikimedia disambiguation page: the class (P31) of every disambiguation page."""
+# Wikidata's code for labels and aliases that hold in every language.
 ANY_LANGUAGE = "mul"
-"""Wikidata's code for labels and aliases that hold in every language."""
+# Wikipedias whose address is not the code that Wikidata has for their language.
 LANGUAGE_OF_LABELS = {
     "als": "gsw", "bat-smg": "sgs", "be-x-old": "be-tarask", "fiu-vro": "vro", "no": "nb",
     "roa-rup": "rup", "simple": "en", "zh-classical": "lzh", "zh-min-nan": "nan", "zh-yue": "yue",
 }  # fmt: skip
-"""Wikipedias whose address is not the code that Wikidata has for their language."""
 Row = tuple[Any, ...]
 """Values in the order of ITEMS, or of STATEMENTS."""
 

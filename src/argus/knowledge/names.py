@@ -23,6 +23,7 @@ from argus.knowledge.base import Entity, RelationGraph
 ALIASES = "aliases"
 ALIAS_SEPARATOR = "|"
 _WORD = re.compile(r"\w+")
+# English words that are rarely a name alone, whatever their case.
 FUNCTION_WORDS = frozenset(
     _WORD.findall("""
     a about after all also although among an and another as at because before between both but by
@@ -31,7 +32,6 @@ FUNCTION_WORDS = frozenset(
     until was we were what when where while who with you your
     """)
 )
-"""English words that are rarely a name alone, whatever their case."""
 
 _FINAL_PARENTHESIS = re.compile(r"(?<!\s)\s*+\([^()]*+\)$")
 

@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
 HTML = (".html", ".htm")
+# Endings of pages. A page in several formats is read in the first of these.
 ENDINGS = (".md", ".markdown", *HTML, ".txt")
-"""Endings of pages. A page in several formats is read in the first of these."""
 INDEX_NAMES = ("index", "README", "readme", "_index", "Home")
+# The property of hyperlinks, as of those of dumps.
 LINK = "link"
-"""The property of hyperlinks, as of those of dumps."""
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n((?:.*\n)*?)---[ \t]*(?:\r?\n|\Z)")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
+# Tags of templates, attribute lists, footnotes.
 _MARKS = re.compile(r"\{[%{:#.][^{}]*+\}+|\[\^[^\[\]\s]{1,200}+\]")
-"""Tags of templates, attribute lists, footnotes."""
+# Begin a paragraph of Markdown that is a box of MkDocs, Pandoc or VitePress.
 _BOXES = ("!!!", "???", ":::")
-"""Begin a paragraph of Markdown that is a box of MkDocs, Pandoc or VitePress."""
 _FRAME = frozenset({"nav", "header", "footer", "aside"})
 _NO_PROSE = _FRAME | set(
     re.findall(

@@ -33,28 +33,28 @@ def schema_of(names: str, /, **others: pa.DataType) -> pa.Schema:
     return pa.schema([(name, others.get(name, pa.string())) for name in names.split()])
 
 
+# Pages of Wikipedia. redirect: title where it leads, null for others. reason: why it is no article,
+# "" for articles. paragraph: "" where there is none.
 PAGES = schema_of("title redirect reason paragraph")
-"""Pages of Wikipedia. redirect: title where it leads, null for others. reason: why it is no
-article, "" for articles. paragraph: "" where there is none."""
+# Titles of an article and of the pages that it links to.
 LINKS = schema_of("source target")
-"""Titles of an article and of the pages that it links to."""
+# Items of Wikidata, with texts in one language. label: null where there is none. article: title of
+# its page in that language's Wikipedia, or null. disambiguation: it says that it is such a page.
 ITEMS = schema_of(
     "id label description aliases article disambiguation",
     aliases=pa.list_(pa.string()),
     disambiguation=pa.bool_(),
 )
-"""Items of Wikidata, with texts in one language. label: null where there is none. article: title of
-its page in that language's Wikipedia, or null. disambiguation: it says that it is such a page."""
+# Relations of items: ids as in "Q42", a property as in "P31".
 STATEMENTS = schema_of("subject property object")
-"""Relations of items: ids as in "Q42", a property as in "P31"."""
+# Columns of the tables under `raw/`, which alignment and every other source write. An end of a
+# relation may be no entity, or null.
 RAW = {
     "entities": schema_of("id label description article paragraph"),
     "relations": schema_of("subject property object source"),
     "aliases": schema_of("id alias source"),
     "redirects": schema_of("title target id"),
 }
-"""Columns of the tables under `raw/`, which alignment and every other source write. An end of a
-relation may be no entity, or null."""
 
 
 def rows_to_table(rows: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:
@@ -135,13 +135,13 @@ class RawWriter:
                 table.flush()
 
 
+# White space as Python sees it, for regular expressions of DuckDB (RE2 knows only ASCII's).
 BLANK = r"[\t-\r\x1c-\x20\x{85}\pZ]"
-"""White space as Python sees it, for regular expressions of DuckDB (RE2 knows only ASCII's)."""
+# A word as `count_words` (argus.knowledge.wikitext) sees it, in a string of SQL.
 WORD = (
     r"[\x{0e00}-\x{0eff}\x{1000}-\x{109f}\x{3040}-\x{30ff}\x{3400}-\x{9fff}]{1,2}"
     r"|[\pL\pN_]+(?:[''’.-][\pL\pN_]+)*"
 )
-"""A word as `count_words` (argus.knowledge.wikitext) sees it, in a string of SQL."""
 
 
 class Database:

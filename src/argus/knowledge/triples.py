@@ -47,6 +47,7 @@ DBO = "http://dbpedia.org/ontology/"
 FOAF = "http://xmlns.com/foaf/0.1/"
 SCHEMA = ("http://schema.org/", "https://schema.org/")
 WIKI_LINK = DBO + "wikiPageWikiLink"
+# Kind and rank of a property's text. Of two texts of a kind, that of the smaller rank is taken.
 TEXT_PROPERTIES = {
     RDFS + "label": (LABEL, 0),
     SKOS + "prefLabel": (LABEL, 1),
@@ -57,10 +58,9 @@ TEXT_PROPERTIES = {
     **{schema + "description": (DESCRIPTION, 0) for schema in SCHEMA},
     SKOS + "altLabel": (ALIAS, 0),
 }
-"""Kind and rank of a property's text. Of two texts of a kind, that of the smaller rank is taken."""
 
+# The property of relations of rows.
 RELATED = "related"
-"""The property of relations of rows."""
 _NT = ".nt"
 _TEXTS = schema_of("id kind text rank", rank=pa.int64())
 _ENTITIES = schema_of(f"id {LABEL} {PARAGRAPH} {DESCRIPTION} names", names=pa.list_(pa.string()))

@@ -52,8 +52,8 @@ def _read(name: str) -> str:
 
 
 ARTICLES, FILES, CATEGORIES = 0, 6, 14
+# A dump's <siteinfo> stands within so many bytes from its beginning.
 HEAD_BYTES = 65_536
-"""A dump's <siteinfo> stands within so many bytes from its beginning."""
 
 _SUBJECTS = ("user", "project", "file", "mediawiki", "template", "help", "category")
 _CANONICAL = {
@@ -135,11 +135,11 @@ def is_prefix(prefix: str, site: Site) -> bool:
     return name in site.namespaces or name in interwiki_prefixes()
 
 
+# Stands where something vanished, for the tidying. XML cannot contain it.
 GONE = "\x00"
-"""Stands where something vanished, for the tidying. XML cannot contain it."""
 
+# Stands for a template or table until it is replaced.
 _PLACEHOLDER = "\x01"
-"""Stands for a template or table until it is replaced."""
 
 # Possessive repeats are of single characters: before Python 3.11.5 those of groups are wrong.
 MAX_NESTED_LINKS, MAX_NESTED_BOXES = 6, 4
@@ -264,8 +264,8 @@ _SEPARATOR = re.compile(r"([;,])")
 _NOTHING = " ;,:/[]–—-·&" + GONE
 _LEFT = re.compile(r"^\s*+\x00[\s\x00]*+(?:or|and)\s++|(?<!\s)\s++(?:or|and)\s*+\x00[\s\x00]*+$")
 _GAP = r" ?\x00[ \x00]*+"
+# A gap that goes, or, as its group, one that stays: each is looked at once, as a whole.
 _BEFORE_SIGN = re.compile(rf"{_GAP}(?=[,.;:!?)\]])|({_GAP})")
-"""A gap that goes, or, as its group, one that stays: each is looked at once, as a whole."""
 _AFTER_BRACKET = re.compile(r"(?<=[(\[])[ \x00]+")
 _WIDE = re.compile(r"(?<=（)[\x00 、，；]++|(?<![\x00 、，；])[\x00 、，；]++(?=）)")
 _DANGLING = re.compile(rf",{_GAP}(?=\()")
@@ -287,8 +287,8 @@ _NEVER = re.compile(
     rf"\{{\{{+|\}}\}}+|\[\[+|\]\]+|\{{\||\|\}}|</?(?:{_TAGS})\b[^<>]*+>?|<!--|''+|__[^\W_]+__",
     re.IGNORECASE,
 )
+# Marks that only stand there once others are gone, as in "<!-<!---". A text of more is broken.
 _DEEPEST_MARKS = 100
-"""Marks that only stand there once others are gone, as in "<!-<!---". A text of more is broken."""
 
 
 def tidy(text: str) -> str:
@@ -439,12 +439,12 @@ def _rules(
     return names, prefixes
 
 
+# Characters before the first heading that are looked at. A page whose lead is longer is broken.
 MAX_LEAD = 200_000
-"""Characters before the first heading that are looked at. A page whose lead is longer is broken."""
 
 MAX_PARAGRAPH = 20_000
+# Text of fewer words that does not end as a sentence is a caption or a remnant.
 MIN_WORDS = 5
-"""Text of fewer words that does not end as a sentence is a caption or a remnant."""
 
 _HEADING = re.compile(r"^==", re.MULTILINE)
 _NO_PROSE = re.compile(

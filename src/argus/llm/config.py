@@ -252,12 +252,12 @@ def needs_model(options: list[str], option: str = "--model") -> InputError:
     )
 
 
+# Options of a judge, by the fields of ChatConfig.
 JUDGE = {
     "model": "Another model, as for --model.",
     "base_url": "Another endpoint.",
     "api_key_env": "Variable that holds its key; default: none for another endpoint.",
 }
-"""Options of a judge, by the fields of ChatConfig."""
 
 
 def judge_of(asked: Mapping[str, Any], judged: Mapping[str, Any]) -> AnyModel | None:

@@ -31,8 +31,8 @@ from argus.llm.model import (
 from argus.llm.openai import OpenAIModel
 from argus.progress import Advance
 
+# Prompts are sorted by length within so many batches: less padding, and outcomes keep coming.
 BLOCK_BATCHES = 8
-"""Prompts are sorted by length within so many batches: less padding, and outcomes keep coming."""
 SHOW_LESS = "show less of the document, or take a model that reads more"
 
 

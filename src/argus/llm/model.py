@@ -32,8 +32,8 @@ T = TypeVar("T")
 ModelConfig = ChatConfig | LocalConfig
 Schema: TypeAlias = "type[BaseModel] | None"
 TEMPLATE_TOKENS = 16  # that a chat template puts around system and user message
+# Finish reasons of an answer that ended by itself.
 WHOLE = frozenset({"none", "stop", "stop_sequence", "eos", "eos_token", "end_turn"})
-"""Finish reasons of an answer that ended by itself."""
 
 
 _ESCAPE = re.compile(r'\\(["\\/nrt]|u[0-9a-fA-F]{4}|[bf](?![A-Za-z])|)')

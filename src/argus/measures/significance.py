@@ -20,9 +20,9 @@ import numpy.typing as npt
 
 from argus.measures import RESAMPLES
 
+# Changed queries from which there is an interval. Five that all improve have p = 2/2⁵ = 0.06: no
+# such sample can reach 0.05, while nearly every resample of it lies above zero.
 FEWEST_CHANGED = 6
-"""Changed queries from which there is an interval. Five that all improve have p = 2/2⁵ = 0.06: no
-such sample can reach 0.05, while nearly every resample of it lies above zero."""
 LEVEL = 0.05  # a p-value below it, and an interval without zero, make a change
 BATCH_VALUES = 4_000_000  # numbers to resample at once: 32 MB
 UNCHANGED = 1e-9  # differences up to this are rounding

@@ -28,6 +28,7 @@ RANGES = 5
 MAX_TEXTS = 50  # different texts that are slices of their own. The rarer ones are OTHER
 FEW = 20  # trials below which a slice has few
 MAX_NAMED = 50  # shares in the summary. The table has all
+# A row per share of a slice, as `slice_shares` returns them.
 SCHEMA = pa.schema(
     [
         *((name, pa.string()) for name in ("field", "slice", "share_of")),
@@ -36,7 +37,6 @@ SCHEMA = pa.schema(
         ("is_few", pa.bool_()),
     ]
 )
-"""A row per share of a slice, as `slice_shares` returns them."""
 
 
 @dataclass(frozen=True)

@@ -51,15 +51,15 @@ _BREAK = re.compile(r"[\s,;:!?()\[\]\"“”。，、]+")
 _JOINT = re.compile(r"[.'/&+-]")
 _ENDING = re.compile(r"(?:ies|es|s|ed|ing|e|y)\Z")
 _LISTS = Path(__file__).with_name("words.txt").read_text("utf-8").replace("\n    ", " ")
+# Lists of words by name: words.txt says what each is for.
 WORDS = {
     name: frozenset(words.split())
     for name, colon, words in (line.partition(": ") for line in _LISTS.splitlines())
     if colon and name[0] != "#"
 }
-"""Lists of words by name: words.txt says what each is for."""
 SMALL_WORDS = WORDS["small"]
+# Types and roles that passages state in other words: at most half of a description.
 GENERIC_WORDS = WORDS["generic"]
-"""Types and roles that passages state in other words: at most half of a description."""
 
 PLACES: dict[str, set[str]] = {}  # demonym to its places, case-folded, compounds by the last word
 for _pair in Path(__file__).with_name("demonyms.txt").read_text("utf-8").casefold().split():

@@ -84,6 +84,7 @@ class Home(NamedTuple):
     module: str
 
 
+# By the name that the job has in summary.json.
 SECTIONS: dict[str, Home] = {
     "audit": Home("Entities", "research audit", "retrievability.audit"),
     "traffic": Home("Traffic", "traffic audit", "traffic.section"),
@@ -120,7 +121,7 @@ SECTIONS: dict[str, Home] = {
     "harm": Home("Stale context", "research authority harm", "authority.harm"),
     "scoring": Home("Authority benchmark", "research authority score", "authority.benchmarks.job"),
 }
-"""By the name that the job has in summary.json."""
+# Terms of the report, in plain words.
 TERMS: dict[str, str] = {
     "reachable": "Can be brought back at all: by its own vector, its own words, or what is related "
     "to it. Which real questions fail does not follow from it.",
@@ -153,8 +154,8 @@ TERMS: dict[str, str] = {
     "controlling": "The document that holds now, at the end of a chain of superseded ones.",
     "λ": "How much a document's own score counts against that of its views.",
 }
-"""Terms of the report, in plain words."""
 OF_VERDICT = ("reachable", "interval", "good, doubtful, bad", "AUC", "validity")
+# Terms of every verdict, and by the section that uses them.
 OF_SECTION: dict[str, tuple[str, ...]] = {
     "audit": ("RPS", "blind spot"),
     "probe": ("RPS",),
@@ -168,7 +169,6 @@ OF_SECTION: dict[str, tuple[str, ...]] = {
     "authority": ("superseded", "controlling"),
     "lint": ("superseded", "controlling"),
 }
-"""Terms of every verdict, and by the section that uses them."""
 
 
 def glossary(sections: Collection[str]) -> dict[str, str]:

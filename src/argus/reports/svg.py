@@ -17,14 +17,14 @@ from markupsafe import Markup, escape
 
 from argus.reports.figures import Figure
 
+# Pixels across.
 WIDTH = 520
-"""Pixels across."""
+# Pixels of a letter, about.
 LETTER = 6.6
-"""Pixels of a letter, about."""
+# About so many on a linear axis.
 TICKS = 6
-"""About so many on a linear axis."""
+# Colours of the report's figures that follow its ink and lines, in light and in dark.
 INKS = {"#2b2f36": "currentColor", "#e6e8ec": "var(--line)"}
-"""Colours of the report's figures that follow its ink and lines, in light and in dark."""
 DASHES = {"dash": "7 5", "dot": "2 4"}
 Part = dict[str, Any]
 """A part of a figure of plotly's: a trace, the layout, an axis."""

@@ -31,9 +31,10 @@ VARIABLE = "ARGUS_SERVE_TOKEN"
 MIN_TOKEN = 16  # characters
 SESSION_S = 12 * 3600
 LOGIN, STATIC = "/login", "/static/"
+# Paths for everyone, as are the static files, which hold nothing of the folders.
 OPEN = (LOGIN, "/healthz", "/readyz")
-"""Paths for everyone, as are the static files, which hold nothing of the folders."""
 SAFE = ("GET", "HEAD", "OPTIONS")
+# Headers of every response.
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -45,12 +46,11 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-"""Headers of every response."""
 MAX_BODY = 10_000_000  # bytes of a request
 STRANGER_BYTES = 8_192  # of a request without the token: all connections together stay small
 MAX_WRONG_TOKENS = 10  # of one address in a minute
+# An address in brackets or a name, and a port.
 _HOST = re.compile(r"(\[(?P<address>[^\[\]]*)\]|(?P<name>[^:\[\]]+))(:[0-9]*)?")
-"""An address in brackets or a name, and a port."""
 
 
 def refusal(status: int, detail: object, headers: Mapping[str, str] | None = None) -> Response:

@@ -29,8 +29,8 @@ from argus.service.telemetry import Log, Metrics
 from argus.service.workplace import Workplace
 
 Explained = Explanation | RunExplanation
+# Explanations at a time: each takes a core for a while.
 EXPLAINING = 2
-"""Explanations at a time: each takes a core for a while."""
 
 
 class Service:

@@ -25,12 +25,12 @@ from argus.retrievers.config import AskingConfig
 from argus.verdict.results import Results
 
 TEXT_FIELDS = ("id", "title", "text")
+# The folder of results that nobody has named a folder for, as by the commands themselves.
 UNNAMED = Path("argus-out")
-"""The folder of results that nobody has named a folder for, as by the commands themselves."""
+# The service's own files, in the first folder: jobs and locks.
 STATE = ".argus-serve"
-"""The service's own files, in the first folder: jobs and locks."""
+# Name, in a request, of the source that the service was started over.
 SERVED = "served"
-"""Name, in a request, of the source that the service was started over."""
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,12 @@ METRICS = {"COSINE": Metric.COSINE, "IP": Metric.DOT, "L2": Metric.L2}
 _FIELD = re.compile(r"[^\W\d]\w*")
 EXACT = ("FLAT", "")
 FLOAT_VECTOR, VARCHAR = 101, 21  # of pymilvus.DataType
+# Reads see the last write at once, in the collections that Argus makes.
 STRONG = {"consistency_level": "Strong"}
-"""Reads see the last write at once, in the collections that Argus makes."""
 MAX_ID_BYTES = 4_096  # of a record of a remedy: the id of its parent and some more
 NEVER = 2**31 - 1
+# Channel options. Milvus Lite's server hangs up on a client that pings it every ten seconds.
 UNPINGED = {"grpc.keepalive_time_ms": NEVER, "grpc.keepalive_permit_without_calls": 0}
-"""Channel options. Milvus Lite's server hangs up on a client that pings it every ten seconds."""
 
 
 class MilvusStore(Client):

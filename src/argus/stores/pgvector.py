@@ -24,8 +24,8 @@ from argus.stores.spec import StoreConfig, StoreSpec
 if TYPE_CHECKING:
     import psycopg
 
+# Number formats of the columns that are read and searched, as the server sends them.
 TYPES = {"vector": ">f4", "halfvec": ">f2"}
-"""Number formats of the columns that are read and searched, as the server sends them."""
 OPERATORS = {Metric.COSINE: "<=>", Metric.DOT: "<#>", Metric.L2: "<->"}
 _CLASSES = {
     f"{type_}_{name}_ops": metric

@@ -25,8 +25,8 @@ Entries = tuple[Sequence[str], Sequence[Payload]]
 """Ids and payloads of some records, without their vectors."""
 S = TypeVar("S", bound="WritableStore")
 
+# Marks a collection that Argus made. An empty one may be removed.
 MARK = "made by Argus for the records of remedies"
-"""Marks a collection that Argus made. An empty one may be removed."""
 
 
 class Metric(StrEnum):
@@ -179,8 +179,8 @@ REMEDY, PARENT, KIND = "argus_remedy", "argus_parent", "argus_kind"
 SCALE = "argus_scale"
 ENCODER = "argus_encoder"  # fingerprint of the encoder of the vector, which has to embed queries
 TEXTS = (REMEDY, PARENT, KIND, ENCODER)
+# Fields of a remedy's records beside the payload of their parents. Flat, so any store filters.
 FIELDS = (*TEXTS, SCALE)
-"""Fields of a remedy's records beside the payload of their parents. Flat, so any store filters."""
 NAN, ZERO = "a value that is no number", "all zeros"
 
 

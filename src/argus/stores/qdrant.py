@@ -205,8 +205,8 @@ def open_qdrant(
         return QdrantStore(client, *named, is_served=False, release=held.close)
 
 
+# The client of each open folder, and how many stores use it: a folder takes one client.
 _LOCAL: dict[Path, tuple[QdrantClient, int]] = {}
-"""The client of each open folder, and how many stores use it: a folder takes one client."""
 _LOCAL_LOCK = threading.Lock()
 
 

@@ -37,8 +37,8 @@ Where = Annotated[
     Doc("FIELD=VALUE that records must hold, as the team's own filter; may be repeated."),
     Option(panel=PANEL, repeated=True),
 ]
+# User and password, also one with a slash in it, but no port with a path behind it.
 _USER = re.compile(r"//(?P<user>[^/?#\s]*|[^/\s:@]*:(?!\d+/)\S*)@")
-"""User and password, also one with a slash in it, but no port with a path behind it."""
 _PARAMETER = re.compile(
     r"(?P<name>(?<![^?&\s])[\w-]*(?:password|passwd|pwd|key|token|secret))\s*=\s*(?P<value>'[^']*'|[^&\s]*)",
     re.IGNORECASE,
@@ -248,6 +248,7 @@ def check_dimension(dim: int, facts: StoreFacts, name: str) -> None:
         raise InputError(got, expected=expected, fix=fix, where="--encoder")
 
 
+# Settings of a StoreConfig by kind. The rest a store says itself, or does not have.
 TAKEN = {
     "qdrant": ("vector_field", "key_env"),
     "chroma": ("key_env",),
@@ -257,7 +258,6 @@ TAKEN = {
     "faiss": ("id_file",),
     "sqlite-vec": ("vector_field",),
 }
-"""Settings of a StoreConfig by kind. The rest a store says itself, or does not have."""
 
 
 def check_store(store: str, config: StoreConfig) -> None:

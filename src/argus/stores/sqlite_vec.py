@@ -39,8 +39,8 @@ _METRIC = re.compile(r"distance_metric\s*=\s*(\w+)", re.IGNORECASE)
 _KEY = re.compile(r"(?<!\w)(\w++)\s++(\w++)\s++primary\s+key", re.IGNORECASE)
 _COLUMN = re.compile(r"(?P<plus>\+?)\s*(?P<name>\w+)\s+(?P<type>\w+)")
 METRICS = {"cosine": Metric.COSINE, "l2": Metric.L2}
+# The columns of FIELDS. A search filters by those without a plus, of which there are 16.
 OF_REMEDIES = {REMEDY: "TEXT", PARENT: "+TEXT", KIND: "+TEXT", ENCODER: "+TEXT", SCALE: "+FLOAT"}
-"""The columns of FIELDS. A search filters by those without a plus, of which there are 16."""
 BUSY_MS = 5_000  # to wait for another process that writes to the file
 
 

@@ -49,6 +49,7 @@ def _is_rarb(folder: Path) -> bool:
     return is_collection(folder) and (folder / INSTRUCTION).is_file()
 
 
+# By kind: whether a place is of it, its settings, and its reader. The first that fits counts.
 READERS: dict[str, tuple[Callable[[Path], bool], Any, Callable[[Path, Any], Task]]] = {
     "car": (is_car, CarConfig, read_car),
     "rarb": (_is_rarb, CollectionConfig, read_rarb),
@@ -58,7 +59,6 @@ READERS: dict[str, tuple[Callable[[Path], bool], Any, Callable[[Path, Any], Task
     "beir": (is_collection, CollectionConfig, read_beir),
     "mteb": (is_mteb, MtebConfig, read_mteb),
 }
-"""By kind: whether a place is of it, its settings, and its reader. The first that fits counts."""
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from argus.authority.benchmarks.collection import Benchmark
     from argus.measures import Evaluation
 
+# The metric of most tasks.
 NDCG = ("nDCG@10",)
-"""The metric of most tasks."""
 R_PRECISION = "Rprec"
 _RECALL = re.compile(r"R@(\d+)")
 

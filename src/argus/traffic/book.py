@@ -22,11 +22,11 @@ from argus.errors import ArgusError
 from argus.traffic.exchange import Exchange, Feedback, Passage
 
 FILE = "traffic.sqlite"
+# Rows that are written at once.
 AT_ONCE = 20_000
-"""Rows that are written at once."""
 CACHE_KIB = 65_536
+# Characters of the label of a passage without an id.
 MAX_LABEL = 80
-"""Characters of the label of a passage without an id."""
 _TABLES = """
 CREATE TABLE questions (id INTEGER PRIMARY KEY, text TEXT, n INTEGER NOT NULL);
 CREATE TABLE lists (id INTEGER PRIMARY KEY, results TEXT NOT NULL, n INTEGER NOT NULL);

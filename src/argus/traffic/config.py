@@ -17,8 +17,8 @@ from argus.settings import TOP_K, Doc, Ge, Le, Option, Seed, TopK, check_setting
 
 _LOG, _SUPERSEDED = Option(panel="Log"), Option(panel="Superseded")
 Format = Literal["plain", "spans", "ubi"]
+# The best grade: 0 no help, 1 touches the question, 2 answers in part, 3 answers.
 HIGHEST = 3
-"""The best grade: 0 no help, 1 touches the question, 2 answers in part, 3 answers."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,37 +25,30 @@ from argus.retrievability.exposure_findings import gini, lorenz
 from argus.traffic.book import LogBook
 
 DAY_S = 86_400
+# SQL: the day of an ask since 1970, -1 without a time.
 DAY = f"COALESCE(CAST(asks.at / {DAY_S} AS INTEGER), -1)"
-"""SQL: the day of an ask since 1970, -1 without a time."""
+# Column of the view `outcomes` to its name. A high share is bad.
 OUTCOMES = {
     "empty": "nothing came back",
     "bad": "bad feedback",
     "unopened": "no result opened",
     "stale": "a superseded document served",
 }
-"""Column of the view `outcomes` to its name. A high share is bad."""
 MAX_STEPS = 60
+# Days of a step of time. The shortest is used with at most MAX_STEPS steps.
 STEPS = (1, 7, 28, 364)
-"""Days of a step of time. The shortest is used with at most MAX_STEPS steps."""
+# One row per step of time that has asks. begins: beginning of the step, UTC. days: length of the
+# step. asks: asks in it. empty: asks with an empty result. bad: asks with bad feedback. unopened:
+# asks of which no result was opened. stale: asks that were served a superseded document. empty_of,
+# bad_of, unopened_of, stale_of: asks for which this is known.
 OVER_TIME = pa.schema(
     [("begins", pa.timestamp("s", "UTC")), ("days", pa.int64()), ("asks", pa.int64())]
     + [(column, pa.int64()) for name in OUTCOMES for column in (name, f"{name}_of")]
 )
-"""One row per step of time that has asks.
-
-begins: beginning of the step, UTC.
-days: length of the step.
-asks: asks in it.
-empty: asks with an empty result.
-bad: asks with bad feedback.
-unopened: asks of which no result was opened.
-stale: asks that were served a superseded document.
-empty_of, bad_of, unopened_of, stale_of: asks for which this is known.
-"""
+# Questions of one test, by their hashes. The shares are of all asks.
 MAX_TESTED = 50_000
-"""Questions of one test, by their hashes. The shares are of all asks."""
+# Questions in both windows below which no test is made.
 MIN_VALUES = 5
-"""Questions in both windows below which no test is made."""
 
 
 def make_outcomes(book: LogBook, *, has_stale: bool) -> list[str]:
@@ -215,6 +208,10 @@ def compare_windows(
 
 
 MAX_HUBS, MAX_EXAMPLES = 50, 20
+# One row per document that came back, or is in the corpus, the most served first. asks: asks with
+# it in the first k results. questions: different questions that it came back for. first: asks for
+# which it came first. in_corpus: whether the corpus has it. Null without a corpus. superseded: asks
+# that it was served for, though superseded by then.
 DOCUMENTS = pa.schema(
     [
         ("id", pa.string()), ("label", pa.string()), ("asks", pa.int64()),
@@ -222,14 +219,6 @@ DOCUMENTS = pa.schema(
         ("superseded", pa.int64()),
     ]
 )  # fmt: skip
-"""One row per document that came back, or is in the corpus, the most served first.
-
-asks: asks with it in the first k results.
-questions: different questions that it came back for.
-first: asks for which it came first.
-in_corpus: whether the corpus has it. Null without a corpus.
-superseded: asks that it was served for, though superseded by then.
-"""
 _JOINED = "FROM asks JOIN lists ON lists.id = list"
 
 

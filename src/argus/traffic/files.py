@@ -27,8 +27,8 @@ from argus.traffic.values import Values
 ENDINGS = (".jsonl", ".ndjson", ".json", ".log", ".csv", ".tsv", ".parquet")
 PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 BROKEN = "half-written or broken JSON"
+# The first character of a value in a list, or of one after the other.
 _VALUE = re.compile(r"[^\s,\[\]]")
-"""The first character of a value in a list, or of one after the other."""
 
 
 def log_files(log: Path) -> list[Path]:

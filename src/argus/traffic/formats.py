@@ -28,8 +28,8 @@ from argus.traffic.values import FEEDBACK, Values, at_path, first_named, passage
 
 Fits = Callable[[Values, LogConfig], bool]
 Read = Callable[[Values, LogConfig, ReadingTally], Iterator[Exchange | Feedback]]
+# Records by which a file's format is found.
 PEEKED = 50
-"""Records by which a file's format is found."""
 UNREADABLE = "a record with values too large or too deep to be read"
 NO_TIME = "a time that is none"
 QUERY = (
@@ -41,22 +41,22 @@ RESULTS = (
     "retrieved_ids", "document_ids", "returned", "ranking", "query_response_hit_ids",
     "retrieved_context_ids",
 )  # fmt: skip
+# Ends of a path to the ids of results that are inside objects.
 IDS = {*ID_FIELDS, *RESULTS}
-"""Ends of a path to the ids of results that are inside objects."""
+# Fields of texts that came back, in data sets of Ragas and DeepEval.
 CONTEXTS = ("retrieved_contexts", "contexts", "retrieval_context")
-"""Fields of texts that came back, in data sets of Ragas and DeepEval."""
 TIMES = (
     "timestamp", "time", "ts", "at", "created_at", "datetime", "date", "@timestamp", "start_time",
     "startTime", "startTimeUnixNano", "start_time_unix_nano", "created", "event_time",
 )  # fmt: skip
 CLICKS = ("clicked_ids", "clicked_id", "clicks", "clicked", "click")
 REFS = ("query_id", "request_id", "qid", "_id", "id", "trace_id")
+# Fields in which a page of an API, or a saved data set, holds its records.
 LISTS = (
     "data", "spans", "goldens", "test_cases", "testCases", "samples", "queries", "events", "rows",
 )  # fmt: skip
-"""Fields in which a page of an API, or a saved data set, holds its records."""
+# Fields of such a page: a record with more is one itself.
 MAX_BESIDE = 3
-"""Fields of such a page: a record with more is one itself."""
 
 
 def read_exchanges(
@@ -325,9 +325,9 @@ def _documents(attributes: Mapping[str, Any], tally: ReadingTally) -> tuple[Pass
 
 # UBI
 
+# Actions on a result. Others that name an object, such as a hover, are none.
 OPENING = ("click", "item_click", "product_click", "result_click", "view_item", "select_content",
            "add_to_cart", "purchase", "buy")  # fmt: skip
-"""Actions on a result. Others that name an object, such as a hover, are none."""
 ATTRIBUTES = "event_attributes"
 
 
@@ -371,12 +371,10 @@ def _read_ubi(
     yield Feedback(ref, good, bad)
 
 
+# How a record of a format is recognised, read, and returned with all its fields. The most
+# particular first: any record with a question is a plain one.
 FORMATS: dict[Format, tuple[Fits, Read, Callable[[Values], Values]]] = {
     "spans": (fits_spans, _read_span, _whole_span),
     "ubi": (_fits_ubi, _read_ubi, _whole_event),
     "plain": (_has_question, _read_plain, dict),
 }
-"""How a record of a format is recognised, read, and returned with all its fields.
-
-The most particular first: any record with a question is a plain one.
-"""

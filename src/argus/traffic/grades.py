@@ -21,8 +21,8 @@ from argus.errors import InputError, Location
 from argus.traffic.config import HIGHEST
 
 COLUMNS = ("question_id", "rank", "document_id", "grade", "question", "document")
+# Columns that there are once a model has judged.
 BY_MODEL = ("model_grade", "model_name")
-"""Columns that there are once a model has judged."""
 Pair = tuple[str, str]
 """Ids of a question and of a document."""
 _WORDS = {"": None, "?": None, "no": 0, "n": 0, "yes": HIGHEST, "y": HIGHEST}

@@ -32,15 +32,24 @@ from argus.traffic.risk import DEPTH, NOTHING, rank_by_risk
 NAME = "questions.parquet"
 AT_ONCE = 50_000
 BAD, RISK = "bad feedback", "first by risk"
+# Questions that are clustered at once: all pairs are compared.
 MAX_COMPARED = 2_000
-"""Questions that are clustered at once: all pairs are compared."""
+# Mean cosine distance from which two clusters are two things.
 APART = 0.85
-"""Mean cosine distance from which two clusters are two things."""
+# Different words of one question that are looked at.
 MAX_WORDS = 400
-"""Different words of one question that are looked at."""
 MAX_EXAMPLES, MAX_PLACES, MAX_SHOWN, NAMING_WORDS = 3, 3, 20, 4
+# Characters of a question in an example.
 MAX_CHARS = 200
-"""Characters of a question in an example."""
+# One row per different question of a log. question: its id in all tables. text: its words,
+# redacted. Null where only hashes are stored. asks: number of asks. good, bad: good, bad feedback
+# on it. clicks: clicks on its results. first_asked, last_asked: times, UTC. looked_at: whether it
+# was examined. source: source of its results: log or asked. failure: why the retriever did not
+# answer it. results: number of results. Null where it is unknown. top: id of the first. nearest: id
+# of the document of the corpus that BM25 puts first. unmet: why it is unmet. Null for others.
+# risk_rank: its place by risk, 1 for the likeliest to fail: an order, no probability. flag: why you
+# should look at it whatever its rank: no results, or words that the corpus lacks. documents: ids of
+# its results, best first. scores: their scores.
 QUESTIONS = pa.schema(
     [
         ("question", pa.string()), ("text", pa.string()), ("asks", pa.int64()),
@@ -52,26 +61,6 @@ QUESTIONS = pa.schema(
         ("documents", pa.list_(pa.string())), ("scores", pa.list_(pa.float64())),
     ]
 )  # fmt: skip
-"""One row per different question of a log.
-
-question: its id in all tables.
-text: its words, redacted. Null where only hashes are stored.
-asks: number of asks.
-good, bad: good, bad feedback on it.
-clicks: clicks on its results.
-first_asked, last_asked: times, UTC.
-looked_at: whether it was examined.
-source: source of its results: log or asked.
-failure: why the retriever did not answer it.
-results: number of results. Null where it is unknown.
-top: id of the first.
-nearest: id of the document of the corpus that BM25 puts first.
-unmet: why it is unmet. Null for others.
-risk_rank: its place by risk, 1 for the likeliest to fail: an order, no probability.
-flag: why you should look at it whatever its rank: no results, or words that the corpus lacks.
-documents: ids of its results, best first.
-scores: their scores.
-"""
 
 
 @dataclass(slots=True)
@@ -208,13 +197,13 @@ def write_questions(folder: ArtifactFolder, book: LogBook, looked_at: Iterable[L
             writer.write_table(pa.table([*zip(*part, strict=True)], schema=QUESTIONS))
 
 
+# One row per cluster of unmet questions, with lists as lines. Columns as in `find_unmet`.
 DEMAND = pa.schema(
     {
         "words": pa.string(), "asks": pa.int64(), "questions": pa.int64(), "why": pa.string(),
         "examples": pa.string(), "instead": pa.string(), "nearest": pa.string(),
     }
 )  # fmt: skip
-"""One row per cluster of unmet questions, with lists as lines. Columns as in `find_unmet`."""
 Terms = dict[str, str]
 """Stems of a question's content words, each with the word that stands there."""
 

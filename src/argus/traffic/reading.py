@@ -31,19 +31,19 @@ from argus.traffic.formats import read_exchanges
 
 SHOWN, WIDEST = 3, 60
 """Questions of a preview, and characters of a value in it."""
+# Ids whose cleaning is remembered: the same documents come again and again.
 IDS = 65_536
-"""Ids whose cleaning is remembered: the same documents come again and again."""
 Span = tuple[int, int]
 """Begin and end of a find in a text."""
+# Kinds that are replaced in ids, too: a number there is the document's own.
 IN_IDS = ("token", "mail")
-"""Kinds that are replaced in ids, too: a number there is the document's own."""
 MIN_KEY = 16
 _NAMED = re.compile(r"([\w-]{1,40})\s*=\s*(.+)", re.DOTALL)
+# Without any of these a text has no find.
 SUSPECT = re.compile(
     r"[@\uff20]|\d(?:\D{0,3}\d){5}|\S{16}|bearer|passw|passwort|pwd|secret|token|api.?key",
     re.IGNORECASE,
 )
-"""Without any of these a text has no find."""
 
 _KEY_BLOCK = re.compile(
     r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----.{0,10000}?(?:-----END [A-Z ]{0,30}-----|\Z)",
@@ -59,23 +59,23 @@ _TOKENS = (
         r"|\bAIza[\w-]{30,50}|\bya29\.[\w-]{20,500}|\bSG\.[\w-]{16,40}\.[\w-]{16,60}"
     ),
 )
+# A word that somebody calls a password, or the like.
 _SAID = re.compile(
     r"\b(?:bearer\s{1,4}|(?:api[ _-]?key|access[ _-]?token|auth[ _-]?token|token|secret|password|"
     r"passwort|passwd|pwd)(?:\s{0,4}[:=]\s{0,4}|\s{1,4}is\s{1,4}(?=\S{0,40}\d)))[\"']?([^\s\"',;]{4,500})",
     re.IGNORECASE,
 )
-"""A word that somebody calls a password, or the like."""
 _RANDOM = re.compile(r"(?<![\w/.+-])[A-Za-z0-9+/_-]{24,500}={0,2}(?![\w/.])")
 _HEX = re.compile(r"[0-9a-fA-F]{32,128}")
+# Bits per character of letters and digits that are drawn, not written.
 MIN_BITS = 3.7
-"""Bits per character of letters and digits that are drawn, not written."""
 _MAIL = re.compile(
     r"[\w.!#$%&'*+/=?^`{|}~-]{1,64}+\s?[@\uff20]\s?[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"
 )
 _IBAN = re.compile(r"\b[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]{4}){2,7}(?:[ -]?[A-Za-z0-9]{1,3})?\b")
 _GAP = re.compile("[ -]")
+# Characters of the shortest account number (Norway).
 MIN_IBAN = 15
-"""Characters of the shortest account number (Norway)."""
 _CARD = re.compile(r"(?<![\d.,])\d(?:[ -]?\d){12,18}(?![\d]|[.,]\d)")
 _ACCOUNT = re.compile(
     r"\b(?:account|acct|konto|kontonummer|compte|cuenta|a/c)(?:[ .:#-]|number|no|nr|num){0,8}"
@@ -137,11 +137,11 @@ def _matches(pattern: re.Pattern[str]) -> Callable[[str], Iterator[Span]]:
     return lambda text: (match.span() for match in pattern.finditer(text))
 
 
+# In this order: a number that was replaced as one kind is not looked at as another.
 KINDS = {
     "token": _tokens, "mail": _matches(_MAIL), "account": _accounts, "card": _cards,
     "phone": _matches(_PHONE),
 }  # fmt: skip
-"""In this order: a number that was replaced as one kind is not looked at as another."""
 
 
 @dataclass

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from argus.data.types import Document, Query, Run
 from argus.indexes.lexical import LexicalIndex, query_words, words
 
+# Documents of each list that are compared.
 DEPTH = 10
-"""Documents of each list that are compared."""
+# Share of a question's words that no document has, from which on it is flagged.
 MAX_UNKNOWN = 0.5
-"""Share of a question's words that no document has, from which on it is flagged."""
 NOTHING, FOREIGN = "nothing came back", "most of its words stand nowhere in the corpus"
 
 

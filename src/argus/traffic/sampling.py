@@ -37,22 +37,26 @@ from argus.traffic.risk import rank_by_risk
 from argus.traffic.values import as_number
 
 PLAN = "draw.json"
+# Asks of a draw. If few questions are nearly all of a log, more tell nothing.
 MAX_ASKS = 1_000_000
-"""Asks of a draw. If few questions are nearly all of a log, more tell nothing."""
+# Tables that are looked for in a folder, in this order.
 STEMS = ("questions", "queries")
-"""Tables that are looked for in a folder, in this order."""
 IDS = ("query_id", "question_id", "_id", "id", "question")
 TEXTS = ("text", "question", "query")
 SERVED = ("documents", "served")
 TIMES = ("asks", "times", "count")
+# Column of `argus traffic`: whether a question was examined.
 LOOKED_AT = "looked_at"
-"""Column of `argus traffic`: whether a question was examined."""
 FAILURE, HITS, NDCG = "failure rate", "hits@k", "nDCG@k"
 """Estimated measures. hits@k is 1 less the failure rate."""
+# Judged questions below which an estimate is called a first look.
 MIN_SURE = 20
-"""Judged questions below which an estimate is called a first look."""
 NO_GRADE = "a document of it has no grade"
 PEOPLE = "people"
+# One row per question whose results are known, drawn or not. asks: number of asks. served: number
+# of documents that came back. risk: its place by risk, 1 for the likeliest to fail: an order.
+# drawn: whether it is to be judged. failure: 1 where nothing relevant came, else 0. Null where not
+# judged. ndcg: nDCG of the served documents, from 0 to 1.
 JUDGING = pa.schema(
     [
         ("query_id", pa.string()), ("asks", pa.int64()), ("served", pa.int64()),
@@ -60,15 +64,6 @@ JUDGING = pa.schema(
         ("state", pa.string()), ("failure", pa.float64()), ("ndcg", pa.float64()),
     ]
 )  # fmt: skip
-"""One row per question whose results are known, drawn or not.
-
-asks: number of asks.
-served: number of documents that came back.
-risk: its place by risk, 1 for the likeliest to fail: an order.
-drawn: whether it is to be judged.
-failure: 1 where nothing relevant came, else 0. Null where not judged.
-ndcg: nDCG of the served documents, from 0 to 1.
-"""
 Verdict = tuple[float, float]
 """Failure (1 or 0) and nDCG of a judged question, over its served documents."""
 

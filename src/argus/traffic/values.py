@@ -22,8 +22,8 @@ from argus.traffic.exchange import Passage, ReadingTally, Skip
 
 Values = dict[str, Any]
 """A record of a foreign file: anything that JSON or Parquet can hold."""
+# Usual names of a field of feedback.
 FEEDBACK = ("feedback", "thumb", "thumbs", "vote", "rating", "user_feedback", "helpful", "reaction")
-"""Usual names of a field of feedback."""
 GOOD = {
     "up", "good", "positive", "yes", "true", "like", "liked", "helpful", "thumbs_up", "thumbsup",
     "thumb_up", "👍", "correct", "relevant", "satisfied",
@@ -34,14 +34,14 @@ BAD = {
 }  # fmt: skip
 NO_FEEDBACK, NO_RESULTS = "feedback that is neither good nor bad", "results that cannot be read"
 NUMBERS = "feedback in numbers, which counts only with --good-from"
+# Fields of feedback that is an object.
 MARKS = ("score", "value", "label", "rating")
-"""Fields of feedback that is an object."""
+# Separators of ids in one text.
 APART = re.compile(r"[,;|\s]+")
-"""Separators of ids in one text."""
+# Characters of a list in text. A longer one is not read.
 MAX_SPELT = 1 << 24
-"""Characters of a list in text. A longer one is not read."""
+# Values of a field that are passed over for the next of its usual names.
 NOTHING: tuple[Any, ...] = (None, "", [])
-"""Values of a field that are passed over for the next of its usual names."""
 _ANY = Known()
 
 

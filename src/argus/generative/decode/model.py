@@ -226,8 +226,8 @@ def check_vocabulary(folder: Path, vocabulary: Vocabulary) -> None:
 
 
 Ngram = tuple[int, ...]
+# Logits of one level: 128 MiB.
 CELLS = 2**25
-"""Logits of one level: 128 MiB."""
 
 
 @dataclass(frozen=True)

@@ -70,13 +70,13 @@ if TYPE_CHECKING:
 
 
 JOB = "generative_failures"
+# Problems with the columns that they leave empty: what all questions lack is no problem.
 _LACKED = {
     Problem.NO_KEYS: "ngrams_all", Problem.NO_ANSWERS: "answer_hit_k",
     Problem.NO_POSITIVES: "hit_k",
 }  # fmt: skip
-"""Problems with the columns that they leave empty: what all questions lack is no problem."""
+# Bytes of a file from which it is shared out to all cores: reading them takes some seconds.
 WORTH_WORKERS = 100 << 20
-"""Bytes of a file from which it is shared out to all cores: reading them takes some seconds."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -364,8 +364,8 @@ def _measured(
     return Inputs(opened, measured, setup, folder, record)
 
 
+# Share of replayed questions below which a replay is not that of the output.
 SAME_RANKS = 0.9
-"""Share of replayed questions below which a replay is not that of the output."""
 
 
 def doubts(

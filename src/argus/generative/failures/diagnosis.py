@@ -78,6 +78,7 @@ def taxonomy() -> list[FailureMode]:
 
 
 FAILED, LATE, FOUND, UNKNOWN = "failed", "late", "found at 1", "not judged"
+# By the best verdict: how far the annotation is to blame, and the verdict in words.
 _VERDICTS = {
     YES: (1.0, "judged: one of them answers the question"),
     PARTIAL: (0.75, "judged: the answer follows from one of them"),
@@ -85,7 +86,6 @@ _VERDICTS = {
     NO_VERDICT: (0.5, "no verdict could be had"),
     NO: (0.0, "judged: none answers the question"),
 }
-"""By the best verdict: how far the annotation is to blame, and the verdict in words."""
 _KINDS = {"titles": "titles", "queries": "pseudo-queries", "unigrams": "single tokens", None: ""}
 
 
@@ -223,11 +223,11 @@ def spreads(
     return by_mode
 
 
+# Figures of which two systems' differences are shown, over the questions that both have.
 COMPARED = (
     "hit_1", "hit_k", "r_precision", "answer_hit_1", "answer_hit_k", "unigram_share", "overlap",
     "dominance", "diversity", "frequency_top", "title_score_share", "query_score_share",
 )  # fmt: skip
-"""Figures of which two systems' differences are shown, over the questions that both have."""
 DIAGNOSIS_SCHEMA = pa.schema(
     [
         *((name, pa.string()) for name in ("system", "query_id", "question", "pair", "outcome")),

@@ -48,13 +48,13 @@ from argus.indexes.lexical import STOP_WORDS
 from argus.measures.measures import STOP_WORDS as NO_NAMES
 from argus.progress import progress
 
+# The heaviest n-grams of the first passage whose frequency is averaged (thesis, Table 4).
 TOP_NGRAMS = 5
-"""The heaviest n-grams of the first passage whose frequency is averaged (thesis, Table 4)."""
 
+# Part of a numerator. A smaller divisor counts as 0, and there is no ratio.
 NEGLIGIBLE = 1e-12
-"""Part of a numerator. A smaller divisor counts as 0, and there is no ratio."""
+# Kinds of keys without which a replay ranks, too.
 SWITCHED_OFF = ("titles", "queries", "unigrams")
-"""Kinds of keys without which a replay ranks, too."""
 
 Row = dict[str, Any]
 """One row per system and question. Columns that no question has are left out."""
@@ -67,6 +67,7 @@ def _columns(names: str) -> dict[str, pa.DataType]:
     return {name: _TYPES[kind.strip()] for kind, of_kind in parts for name in of_kind.split()}
 
 
+# Columns that need only an output file.
 OF_OUTPUT = _columns("""
     text: query_id question
     int: passages positives
@@ -88,15 +89,17 @@ OF_OUTPUT = _columns("""
     text: answer_outcome
     int: answer_rank gold_holds_answer gold_terms gold_adjacent
 """)
-"""Columns that need only an output file."""
+# Columns that need the index. pieces: most tokens that a content word of the answers is split into.
+# cut_answer: two neighbouring passages that hold an answer only together, as `id + id`.
 OF_INDEX = _columns("""
     float: coverage
     int: pieces
     text: pieces_word cut_answer
     int: positives_indexed
 """)
-"""Columns that need the index. pieces: most tokens that a content word of the answers is split
-into. cut_answer: two neighbouring passages that hold an answer only together, as `id + id`."""
+# Columns that need a replay of the search. pruned: n-grams of positives that would weigh more than
+# 0 and were not written. The next two are of the heaviest of them. rank_: of the best positive,
+# now, with the pruned n-grams as keys, and without some.
 OF_REPLAY = _columns("""
     int: pruned
     text: pruned_ngram
@@ -104,15 +107,12 @@ OF_REPLAY = _columns("""
     int: rank_now rank_unpruned rank_without_titles rank_without_queries
     int: rank_without_unigrams
 """)
-"""Columns that need a replay of the search. pruned: n-grams of positives that would weigh more
-than 0 and were not written. The next two are of the heaviest of them. rank_: of the best positive,
-now, with the pruned n-grams as keys, and without some."""
+# A language model's best verdict over unannotated passages: YES, PARTIAL, NO or failed.
 OF_JUDGE = _columns("""
     text: judged
 """)
-"""A language model's best verdict over unannotated passages: YES, PARTIAL, NO or failed."""
+# Name to type, in the order of the table.
 COLUMNS = OF_OUTPUT | OF_INDEX | OF_REPLAY | OF_JUDGE
-"""Name to type, in the order of the table."""
 
 
 def number(row: Row, column: str) -> float | None:
@@ -519,8 +519,8 @@ def with_texts(case: Case, index: NgramIndex) -> Case:
 
 Item = tuple[int, bytes]
 """A record and its number in the file, from 0."""
+# Records that go to a worker at once, of some MB each.
 BLOCK = 8
-"""Records that go to a worker at once, of some MB each."""
 
 
 @dataclass(frozen=True, kw_only=True)

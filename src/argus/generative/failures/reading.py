@@ -212,8 +212,8 @@ class Case:
 ANSWER = "answer"
 Record = Mapping[str, Any]
 """A record of a file, as it is: each value is checked where it is read."""
+# Largest frequency and weight: whole numbers up to it are exact as float64.
 MAX_NUMBER = 2**53
-"""Largest frequency and weight: whole numbers up to it are exact as float64."""
 PASSAGE_IDS = ("passage_id", "psg_id", "id", "docid", "doc_id")
 _QUERY_MARKER, _TITLE_MARKER, _QUERY_START = "||", "@@", " || "
 

@@ -63,8 +63,8 @@ def gold_ngrams(index: NgramIndex, documents: Sequence[int], view: KeyView) -> l
     return [ngram for ngram in ngrams if search.barred.isdisjoint(ngram[n:])]
 
 
+# Passages ranked first, where the best positive mostly is. Then all.
 _AT_FIRST = (16, 128)
-"""Passages ranked first, where the best positive mostly is. Then all."""
 
 
 def best_rank(
@@ -107,10 +107,10 @@ def without(index: NgramIndex, keys: Sequence[Key], what: str) -> list[Key] | No
     return [key for key in keys if key.tokens[0] != opening] if there else None
 
 
+# Positives, the first that are given, whose n-grams are looked for: scoring them takes longest.
 POSITIVES = 3
-"""Positives, the first that are given, whose n-grams are looked for: scoring them takes longest."""
+# Pruned n-grams of a question in pruned.parquet, the heaviest.
 LISTED = 50
-"""Pruned n-grams of a question in pruned.parquet, the heaviest."""
 
 
 @dataclass(frozen=True)
@@ -197,8 +197,8 @@ def listed(searcher: GenerativeSearcher, pruned: Sequence[Pruned]) -> list[dict[
     ]
 
 
+# One in so many replayed questions was found: modes that hold there, too, explain little.
 FOUND_SHARE = 4
-"""One in so many replayed questions was found: modes that hold there, too, explain little."""
 
 
 def replay_output(

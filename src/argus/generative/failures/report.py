@@ -18,14 +18,14 @@ from argus.reports.section import MAX_ROWS, Section, table
 from argus.reports.section import Table as PageTable
 
 PREFIX, DIAGNOSIS = "failures_", "failure_diagnosis"
+# Modes shown of a question, with their evidence. The file holds all.
 SHOWN_MODES = 4
-"""Modes shown of a question, with their evidence. The file holds all."""
 _NONE = "–"
 _DASH, _TO = "–\u2060", "\u00a0to\u00a0"  # lines do not break there
+# Columns of a table that half of the page is enough for.
 _NARROW = 4
-"""Columns of a table that half of the page is enough for."""
+# Outcomes of a question in the order in which the page lists them.
 _OUTCOMES = {"failed": 0, "late": 1, "not judged": 2, "found at 1": 3}
-"""Outcomes of a question in the order in which the page lists them."""
 
 
 def section(folder: Path, summary: Mapping[str, Any]) -> Section:

@@ -44,8 +44,8 @@ Table = dict[str, Any]
 """One table, as described at the top of this module."""
 Mask = npt.NDArray[np.bool_]
 GROUPS = 10
+# Significant digits that are written.
 DIGITS = 8
-"""Significant digits that are written."""
 SPREAD = ("n", "mean", "sigma", "median", "min", "max")
 
 
@@ -379,8 +379,8 @@ def plain(value: Any) -> Any:
     return value
 
 
+# Makers of the tables that are not of one column, by table.
 FUNCTIONS: dict[str, Callable[[Rows], Table]] = {}
-"""Makers of the tables that are not of one column, by table."""
 
 
 def makes(table: str) -> Callable[[Callable[[Rows], Table]], Callable[[Rows], Table]]:
@@ -571,6 +571,7 @@ def _replay_ranks(rows: Rows) -> Table:
     return grid(n, columns, ranks)
 
 
+# Columns of measures.py that may go together with success and are not made of it.
 INDICATORS = (
     "frequency_top", "frequency_all", "rarest_top", "unigram_share", "ngram_words", "overlap",
     "answer_ngram_1", "answer_ngram_k", "dominance", "ngrams_all", "ngrams_first",
@@ -578,7 +579,6 @@ INDICATORS = (
     "diversity", "title_repetition", "positives", "gold_holds_answer", "gold_terms",
     "gold_adjacent", "coverage", "pieces", "pruned",
 )  # fmt: skip
-"""Columns of measures.py that may go together with success and are not made of it."""
 
 
 @makes("correlations")

@@ -47,8 +47,8 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input, read_documents
 from argus.settings import Without
 
+# Tokens after which a segment is closed: bounds the memory of a build at about 3 GiB.
 SEGMENT_TOKENS = 2**27
-"""Tokens after which a segment is closed: bounds the memory of a build at about 3 GiB."""
 _NAMED = 3
 
 
@@ -172,8 +172,8 @@ def check_corpus(
 
 
 JOB = "generative_build"
+# Empty passages that are named.
 _EMPTY_NAMED = 10
-"""Empty passages that are named."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -104,20 +104,20 @@ def tensors(
 
 
 Floats = npt.NDArray[np.float64]
+# Words of a span that is learnt (SEAL).
 SPAN_WORDS = 10
-"""Words of a span that is learnt (SEAL)."""
 TARGET_TOKENS = 64
+# Share of the sources of spans that have no markers, since spans are scored without.
 PLAIN_SHARE = 0.5
-"""Share of the sources of spans that have no markers, since spans are scored without."""
+# Share of unsupervised spans that are drawn by similarity to their source, which teaches to find
+# the source's words again. The rest is drawn evenly, which teaches the passage.
 COPIED = 0.5
-"""Share of unsupervised spans that are drawn by similarity to their source, which teaches to find
-the source's words again. The rest is drawn evenly, which teaches the passage."""
 LEAST_WORDS, MOST_WORDS = 4, 14
 """Words of a span of a passage that is a source."""
+# Titles, and questions, that are validated with.
 VALIDATION_MOST = 100
-"""Titles, and questions, that are validated with."""
+# Words in an n-gram of a span, letters in an n-gram of a word.
 _N = 3
-"""Words in an n-gram of a span, letters in an n-gram of a word."""
 
 
 def likeness(passage: Sequence[str], question: str) -> Floats:
@@ -291,8 +291,8 @@ def _some(rows: Slots, config: ExampleConfig) -> Slots:
     return rows[np.sort(rng.choice(len(rows), most, replace=False))]
 
 
+# An epoch that no training reaches.
 _VALIDATION = 2**31
-"""An epoch that no training reaches."""
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     import torch
 
 
+# A head is as wide as B and C: a quarter of the model.
 HEADS = 4
-"""A head is as wide as B and C: a quarter of the model."""
+# Positions in the longest period of C, in half turns.
 _LONGEST = 200.0
-"""Positions in the longest period of C, in half turns."""
 _SHARP, _MATCH, _GAIN = 1.5, 1.0, 2.0
 """Sharpness of heads for a position and for an equal token, and strength of a copy."""
 

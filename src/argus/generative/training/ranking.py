@@ -148,8 +148,8 @@ def scored_keys(
     return tuple(keys)
 
 
+# An epoch that no training reaches.
 VALIDATION = 2**31
-"""An epoch that no training reaches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,10 +303,10 @@ def rank_questions(
     )  # fmt: skip
 
 
+# Least 1 - P(n|q): below it, a key's weight rises with log P(n|q) alone.
 SETTLED = 1e-3
-"""Least 1 - P(n|q): below it, a key's weight rises with log P(n|q) alone."""
+# Odds below it weigh nothing, and have no slope.
 _LEAST = 1e-6
-"""Odds below it weigh nothing, and have no slope."""
 _PAIRS = 2
 
 

@@ -23,6 +23,7 @@ Value = bool | int | float | str | None
 NAME = "argus"
 CONFIG = "config"
 MAX_CHARACTERS = 4_096  # of one value
+# Commands that a request may start.
 STARTABLE = (
     "demo", "research audit", "check", "research diagnose", "traffic audit", "traffic judge",
     "traffic preview", "research export", "evaluate", "gate", "report", "explain", "tune try",
@@ -39,11 +40,11 @@ STARTABLE = (
     "research generative tune", "research generative search", "research generative analyse",
     "research probe fit", "research probe predict", "research kb build",
 )  # fmt: skip
-"""Commands that a request may start."""
+# Options that name a source of the service by reference. An index may also be a path.
 OF_THE_SERVICE = ("index", "retriever", "store", "encoder")
-"""Options that name a source of the service by reference. An index may also be a path."""
+# Text options that name a file or folder, perhaps a state of it.
 PLACES = ("index", "corpus", "kb", "source", "sources")
-"""Text options that name a file or folder, perhaps a state of it."""
+# Free texts that a request may set: questions, ids, dates, names of columns and of measures.
 TEXTS = frozenset({
     "query", "doc_id", "remedy", "by", "hybrid", "measures", "headline", "component",
     "qrels_query_field", "qrels_document_field", "qrels_grade_field", "parent_field", "id_field",
@@ -51,9 +52,8 @@ TEXTS = frozenset({
     "split", "k", "pool", "measure", "lambda_", "ids", "name", "collection", "field", "as_of",
     "known_by", "families", "apply", "arm", "target",
 })  # fmt: skip
-"""Free texts that a request may set: questions, ids, dates, names of columns and of measures."""
+# Options that no request may set, whatever their kind: they load code or other settings.
 REFUSED = frozenset({"revision", CONFIG, "adapter"})
-"""Options that no request may set, whatever their kind: they load code or other settings."""
 REFUSED_OF = frozenset({("research suite", "suite")})  # it names retrievers, models and code
 
 

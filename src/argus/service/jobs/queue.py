@@ -26,12 +26,13 @@ from argus.service.workplace import Workplace
 
 MAX_WAITING = 200  # jobs
 STEP_EVERY_S = 1.0  # between two steps of one job that are shown
+# Exit codes of commands that succeed with others than 0: a check that failed is an answer.
 SUCCESS_CODES: dict[tuple[str, ...], tuple[int, ...]] = {("gate",): (0, 1)}
-"""Exit codes of commands that succeed with others than 0: a check that failed is an answer."""
 KEPT_BYTES = 65_536  # of the end of each stream
 MAX_LINE = 1 << 24  # a longer one is dropped
+# Signals that stop a job, and the seconds that it has after each.
 SIGNALS = ((signal.SIGINT, 10.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, 0.0))
-"""Signals that stop a job, and the seconds that it has after each."""
+# `python -m argus` in a process group that does not outlive the service.
 CHILD = """
 import os, runpy, signal, threading
 def end_with_the_service():
@@ -40,7 +41,6 @@ def end_with_the_service():
 threading.Thread(target=end_with_the_service, daemon=True).start()
 runpy.run_module("argus", run_name="__main__", alter_sys=True)
 """
-"""`python -m argus` in a process group that does not outlive the service."""
 
 
 class Jobs:

@@ -62,6 +62,8 @@ class Source(NamedTuple):
     is_unique: bool = True
 
 
+# Tables in the order in which they are joined. All SQL is declared here: a request gives values
+# alone, and these are bound.
 SOURCES = (
     Source("exposure", (
         Column("title_rank", "Rank by title", "count", "its place where its own title is asked"),
@@ -99,9 +101,9 @@ SOURCES = (
                "what argus check found beside its source", "kind", is_listed=False),
     ), id="coalesce(nullif(id, ''), source)", label="source", is_unique=False),
 )  # fmt: skip
-"""Tables in the order in which they are joined. All SQL is declared here: a request gives values
-alone, and these are bound."""
 NOT_MEASURED = "not measured"
+# Causes, worst first: in words, the column that each needs, and its condition. The first that holds
+# is a document's cause, NOT_MEASURED where none does.
 CAUSES = (
     ("not in the index", "drift", "drift = 'missing'"),
     ("never retrieved", "never", "never"),
@@ -113,13 +115,11 @@ CAUSES = (
     ("not by its own words", "by_own", "by_own = 0"),
     ("none found", "never", "never IS NOT NULL"),
 )
-"""Causes, worst first: in words, the column that each needs, and its condition. The first that
-holds is a document's cause, NOT_MEASURED where none does."""
+# Columns that order documents of one cause, worst first, and how.
 WORST = (
     ("rps", "rps"), ("needs_met", "needs_met"), ("title_rank", "title_rank DESC"),
     ("sentence_rank", "sentence_rank DESC"),
 )  # fmt: skip
-"""Columns that order documents of one cause, worst first, and how."""
 Text = Annotated[str, StringConstraints(max_length=500)]
 
 

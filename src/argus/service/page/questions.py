@@ -32,8 +32,8 @@ from argus.verdict.results import Results
 
 MAX_QUESTIONS = 100  # that are shown, the likeliest to fail first
 FIRST = 10  # results within which a relevant one counts as met
+# Columns of a log's questions, of which some are ordered by risk.
 NEEDED = frozenset({"question", "text", "asks", "risk_rank", "flag", "top", "unmet"})
-"""Columns of a log's questions, of which some are ordered by risk."""
 Id = Annotated[str, Query(max_length=10_000)]
 router = APIRouter(route_class=PageRoute)
 

@@ -27,24 +27,24 @@ from argus.service.jobs.planning import as_request, plan_job
 from argus.service.state import Service
 
 HERE = Path(__file__).parent
+# Name in a URL that stands for no folder, where the service has an index alone.
 NO_FOLDER = "-"
-"""Name in a URL that stands for no folder, where the service has an index alone."""
 Row: TypeAlias = dict[str, Any]
 """A row of a Parquet file, by column."""
 Rows: TypeAlias = list[Row]
 Values: TypeAlias = dict[str, Any]
 """Values of a template, by name."""
+# Tables with a row per document or entity.
 DOCUMENTS = tuple(
     f"{name}.parquet"
     for name in ("exposure", "retrievability", "need_audit", "unreached", "authority", "drift")
 )
-"""Tables with a row per document or entity."""
 QUESTIONS = ("traffic.parquet", "questions.parquet", "per_query.parquet", "judging.parquet")
 JOBS_LOOKED_AT, JOBS_SHOWN = 50, 3
+# Terms that the pages explain where they stand.
 EXPLAINED = (
     "superseded", "hub", "RPS", "view", "nDCG@10", "R@10", "BM25", "min-max", "RRF", "DBSF",
 )  # fmt: skip
-"""Terms that the pages explain where they stand."""
 
 
 def any_of(folder: Path | None, *files: str) -> bool:

@@ -29,9 +29,10 @@ from argus.service.workplace import SERVED, TEXT_FIELDS, Workplace
 from argus.verdict.results import Results
 
 MAX_CHANGED = 200  # questions that are shown of a candidate or remedy
+# Inputs of a trial: the judged questions, and the sources of its candidates.
 INPUTS = ("queries", "qrels", "profiles", "kb")
-"""Inputs of a trial: the judged questions, and the sources of its candidates."""
 MAX_FILES, LEVELS = 200, ("*", "*/*", "*/*/*")  # offered as inputs, and where they lie
+# Each remedy in a sentence.
 WHAT = {
     "sentences": "Each sentence is found, too, and stands for its document.",
     "blend": "Sentences and words (BM25), mixed into the search.",
@@ -39,11 +40,10 @@ WHAT = {
     "scenarios": "Further texts (views): what each document would be needed for.",
     "adapt": "A correction of queries, learnt from what documents are needed for.",
 }  # fmt: skip
-"""Each remedy in a sentence."""
 AS_WRITTEN = {"expected": "the file as Argus wrote it", "fix": WRITTEN}
+# The remedies that each input of a trial allows. An input is not filled in where all of them are in
+# the index: trying a remedy again takes as long as any trial, and changes nothing.
 MADE_OF = {"kb": (EXPAND,), "profiles": (SCENARIOS, ADAPT)}
-"""The remedies that each input of a trial allows. An input is not filled in where all of them are
-in the index: trying a remedy again takes as long as any trial, and changes nothing."""
 router = APIRouter(route_class=PageRoute)
 
 

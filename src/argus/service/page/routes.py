@@ -28,15 +28,15 @@ from argus.traffic.judging import TABLE
 from argus.verdict import read_verdict
 
 MAX_SLICES, MAX_RUNS = 12, 12
+# The job and the figure, in the history of runs, of each source of a count.
 TRACKED = {
     "argus evaluate": ("evaluation", "R@10"),
     "argus traffic judge": ("judging", "judged relevant in the top k"),
     "argus research scenarios needs": ("needs", "needs found"),
 }
-"""The job and the figure, in the history of runs, of each source of a count."""
+# Pages that show each item behind a count.
 SEEN = {"as_its_source": "documents", "by_itself": "documents", "by_need": "questions",
         "in_force_served": "authority"}  # fmt: skip
-"""Pages that show each item behind a count."""
 router = APIRouter(route_class=PageRoute)
 login = APIRouter()
 

@@ -40,24 +40,24 @@ MAX_K = 1000
 MAX_EXAMPLES, DEPTH = 8, 10
 AT_ONCE, MAX_ASKED, DEEPEST = 40, 120, 100
 """Questions that an index is asked at once and at most, and how far down a rank is looked for."""
+# Columns of misses.parquet: a text of a document, the document, the place that it had.
 MISSED = ("query", "id", "rank")
-"""Columns of misses.parquet: a text of a document, the document, the place that it had."""
 HEADINGS = {
     Verdict.FOUND: "Causes found",
     Verdict.UNCHECKED: "Could not check",
     Verdict.RULED_OUT: "Ruled out",
 }
+# Parts of a blend that are switched off, in words.
 WITHOUT = {
     "sentences": "without its sentences",
     "bm25": "without BM25",
     "correction": "without the correction of the question",
 }
-"""Parts of a blend that are switched off, in words."""
+# The repair of an index for each cause.
 REPAIRS: dict[Cause | None, str] = {
     Cause.LEXICAL: "expand",
     Cause.HUBS: "blend",
 }
-"""The repair of an index for each cause."""
 K = Annotated[int, Query(ge=1, le=MAX_K)]
 Words = Annotated[str, Query(max_length=4000)]
 Piece = tuple[str, bool]
