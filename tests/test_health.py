@@ -71,4 +71,4 @@ def test_a_store_is_opened_and_its_vectors_compared(files):
     spec = sqlite_vec(files / "store").spec
     check = tried(corpus=spec)["documents"]
     assert check.state is HealthState.BAD  # of another model: 16 numbers a vector
-    assert "vectors of 16 dimensions" in check.text and "--encoder" in check.mend
+    assert "docs holds 16" in check.text and "--encoder" in check.mend

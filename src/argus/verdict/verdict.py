@@ -352,8 +352,8 @@ def validity_of_needs(area: Discrimination | None) -> tuple[Validity, ...]:
         return (NEEDS,)
     chance = "no better than chance" if area["low"] <= 0.5 <= area["high"] else "not chance"
     here = (
-        f"of two of {area['n']:,} pairs of question and relevant document, of which one fails, it "
-        f"ranks it lower in {area['auc']:.0%} ({area['low']:.0%} to {area['high']:.0%}): {chance}"
+        f"of {area['n']:,} pairs of question and relevant document, of two of which one fails it "
+        f"ranks that lower in {area['auc']:.0%} ({area['low']:.0%} to {area['high']:.0%}): {chance}"
     )
     return (Validity("measured here", here), NEEDS)
 

@@ -69,7 +69,7 @@ def test_the_risk_is_compared_with_judged_questions(tmp_path):
     figures = result.summary["risk"]["judged"]
     assert (figures["questions"], figures["pairs"], figures["failed"]) == (24, 24, 12)
     assert figures["area"]["auc"] == 1.0
-    assert any("ranks that one lower in 100%" in line for line in result.headline())
+    assert any("ranks that lower in 100%" in line for line in result.headline())
     count = read_verdict(tmp_path).counts[0]
     assert [v.kind for v in count.validity] == ["measured here", "measured elsewhere"]
 
