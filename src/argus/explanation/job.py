@@ -56,7 +56,7 @@ FAR_OFF = 0.9
 # the document's own topic may be a hub as well.
 MIN_HUBS = 1 / 3
 # Documents whose vectors serve as queries to find hubs.
-MAX_SAMPLE = 2_000
+MAX_SAMPLE = 1_000
 # Similarities computed for it. A large index gets a smaller sample, of at least 200.
 MAX_SCORES = 400_000_000
 HUB_DEVIATIONS, MIN_LISTS, HUB_STEP = 2.0, 3, 256
