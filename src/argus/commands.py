@@ -1,8 +1,8 @@
 """Write `argus` commands as text to copy, with the options of the run that they follow.
 
-A result ends with the next command. `command`: words -> a shell line. `note` records the options of
-a run in its manifest. `carry` and `words_of` give those of them that the next command takes, as
-options.json lists them.
+A result ends with the next command. `command`: words -> a shell line. `note` holds the options of a
+run for its manifest. `carry` gives those of them that another command takes, by its name, and
+`words_of` the same of options that were recorded. options.json lists what each command takes.
 """
 
 from __future__ import annotations

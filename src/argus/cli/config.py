@@ -2,8 +2,8 @@
 
 Values at the top are for every command that has such an option, `[research.probe]` is for all of
 `argus research probe`, and `[research.probe.fit]` for `argus research probe fit`. Inner tables win,
-and options on the command line win over all. A command checks the names of tables, and each setting
-in those that are for it.
+and options on the command line win over all. The tables of the command that runs, and of its
+groups, are read and checked; of other commands' tables the names are.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Read and write Parquet tables with a checksum per page, and make text safe for cells of CSV.
 
 `read_table`, `read_batches`, `read_where`: path -> Arrow; damage raises InputError with file and
-row group. `harmless`, `harmless_table`: an apostrophe before cells that spreadsheets run as
-formulas; `as_written` takes it away. CSV files are written by `argus.data.folders` and read by
-`argus.data.rows`. `ArtifactFolder.write_table` replaces a table whole or not at all.
+row group. `write_table`: Arrow -> a file. `harmless`, `harmless_table`: an apostrophe before cells
+that spreadsheets run as formulas; `as_written` takes it away. CSV files are written by
+`argus.data.folders` and read by `argus.data.rows`. `ArtifactFolder.write_table` replaces a table
+whole or not at all.
 """
 
 from __future__ import annotations

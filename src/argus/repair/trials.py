@@ -175,7 +175,7 @@ def take_out(index: Path, but: Container[str]) -> None:
 
 @dataclass
 class Trials:
-    """Ways to search, tried on questions. Each name is an arm; `failed` says why one has none."""
+    """Ways to search, tried on questions. Each name is an arm; `failed`: why one was not tried."""
 
     arms: dict[str, Tried] = field(default_factory=dict)
     coverages: dict[str, Coverage] = field(default_factory=dict)

@@ -1,6 +1,7 @@
 """Compile the inner loops of the entity audit with numba: dot products, counts, probability tails.
 
-`count_block` counts the entities that outrank another one, for `argus.retrievability.ranks`. `tail`
+`count_block` counts, for a pair of related entities x and t, the entities not related to t that are
+closer to t than x is, for `argus.retrievability.ranks`. `tail`
 and `tails` sum hypergeometric probabilities, for `argus.retrievability.rps`. Sums run in one fixed
 order, so results do not depend on threads or blocks.
 """
@@ -150,7 +151,7 @@ def _log_pmf(h, pool, above, draws, log_factorial):  # type: ignore[no-untyped-d
 
 @numba.njit(nogil=True, cache=True)
 def tail(above, pool, k, draws, log_factorial, out):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Sum the probability mass from the largest admitted h downwards until it no longer counts."""
+    """Sum the probability mass from the largest term outwards until it no longer counts."""
     for i in range(len(above)):
         a, m = above[i], pool[i]
         lowest, highest = max(0, draws - (m - a)), min(a, draws)

@@ -1,9 +1,9 @@
 """Open any retriever by its name or as an object, ask it a job's queries, and check the answers.
 
 `argus check`, `evaluate`, `explain`, `traffic audit` and `authority audit` ask through `opened` or
-`answers_of`: queries -> answers, each query answered or failed. `run_answers` reads them from a run
-made elsewhere instead. The kinds of retrievers are in `argus.retrievers.dense`,
-`argus.retrievers.http` and `argus.retrievers.python_retriever`.
+`answers_of`: queries -> answers, each query answered or failed. `answers_of` reads them from a run
+where the job has one that was made elsewhere (`run_answers`). The kinds of retrievers are in
+`argus.retrievers.dense`, `argus.retrievers.http` and `argus.retrievers.python_retriever`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Read a suite from a TOML file: retrievers, remedies and tasks. Errors name the place and the fix.
 
-TOML -> `Suite` (`argus.suite.config`), for `argus research suite` and the grids of published tables
+`read_suite`: TOML -> `Suite` (`argus.suite.config`), for `argus research suite` and the grids of published tables
 (`argus research reproduce`). Keys are the settings that the configs declare, spelt as in Python:
 `query_prompt`. An unknown key's error names the nearest known one.
 """
@@ -56,7 +56,7 @@ class Table:
         return value
 
     def tables(self, key: str) -> list[Table]:
-        """Return a list of tables, [[key]]. Raises InputError for anything else, and for none."""
+        """Return a list of tables, [[key]]; none for an absent key. Else InputError."""
         rows = self.values.get(key, [])
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise self.error(key, repr(rows), f"tables, each headed [[{key}]]")

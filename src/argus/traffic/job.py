@@ -1,8 +1,9 @@
 """`argus traffic audit`: read a query log, and report failing questions, feedback and unmet demand.
 
 The steps: read and redact the log (`argus.traffic.reading`), store it (`argus.traffic.book`), ask a
-retriever for questions without results, count (`argus.traffic.figures`), and examine single
-questions (`argus.traffic.questions`). Out: questions.parquet and other tables, and a report.
+retriever those drawn questions whose results the log lacks, count (`argus.traffic.figures`), and
+examine single questions (`argus.traffic.questions`). Out: questions.parquet and other tables, and a
+report.
 """
 
 from __future__ import annotations
