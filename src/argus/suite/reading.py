@@ -1,8 +1,8 @@
 """Read a suite from a TOML file: retrievers, remedies and tasks. Errors name the place and the fix.
 
-`read_suite`: TOML -> `Suite` (`argus.suite.config`), for `argus research suite` and the grids of published tables
-(`argus research reproduce`). Keys are the settings that the configs declare, spelt as in Python:
-`query_prompt`. An unknown key's error names the nearest known one.
+`read_suite`: TOML -> `Suite` (`argus.suite.config`), for `argus research suite` and the grids of
+published tables (`argus research reproduce`). Keys are the settings that the configs declare, spelt
+as in Python: `query_prompt`. An unknown key's error names the nearest known one.
 """
 
 from __future__ import annotations
