@@ -104,6 +104,7 @@ def test_batches_are_one_commit_and_an_error_leaves_nothing(index):
     with pytest.raises(KeyError, match="broken source"):
         index.add_batches(batches(fail=True))
     assert len(ViewIndex.open(index.path)) == 20
+    assert index.delete_documents(["d000"]) == 1 and len(ViewIndex.open(index.path)) == 19
     version = index.version
     assert index.add_batches(batches(fail=False)) == 10
     assert index.version == version + 1

@@ -331,11 +331,8 @@ class ViewIndex:
         behind.
         """
         check_remedy_id(remedy)
-        with writing(self.path):
-            self.refresh()
+        with self._writing():
             version, n = self.version + 1, 0
-            with self._changing("adding views") as file:  # rows of a commit that never ended
-                file.execute("DELETE FROM views WHERE added >= ?", [version])
             for views, vectors in self._checked(batches, remedy):
                 n += len(views)
                 rows = (
@@ -387,8 +384,7 @@ class ViewIndex:
         unknown ids and for one text in place of several.
         """
         doc_ids = set(listed(ids))
-        with writing(self.path):
-            self.refresh()
+        with self._writing():
             if unknown := sorted(doc_ids - set(self._rows(None, ["doc_id"])["doc_id"].to_pylist())):
                 raise unknown_documents(unknown)
             return self._delete("doc_id", sorted(doc_ids)) if doc_ids else 0
@@ -398,8 +394,7 @@ class ViewIndex:
 
         Raises InputError listing the remedies there are when it is none of them.
         """
-        with writing(self.path):
-            self.refresh()
+        with self._writing():
             views = self._remedy(remedy).views
             removed = self._delete("remedy", [remedy]) if views else 0
             self._write_recipes([r for r in self.header.recipes if r.remedy != remedy])
@@ -424,8 +419,7 @@ class ViewIndex:
         check_remedy_id(remedy)
         if weight is not None:
             check_weight(weight)
-        with writing(self.path):
-            self.refresh()
+        with self._writing():
             recipe = Recipe(remedy, 0, blend, corrects, weight, tuple(relied_on))
             there = {r.remedy: r for r in self.header.recipes}
             if remedy in there and replace(there[remedy], added=0) == recipe:
@@ -452,14 +446,22 @@ class ViewIndex:
 
         Handles that see an earlier state can no longer read until they are refreshed.
         """
-        with writing(self.path):
-            self.refresh()
+        with self._writing():
             with self._changing("compacting the index") as file:
                 latest = [self.version]
-                file.execute("DELETE FROM views WHERE gone <= ?1 OR added > ?1", latest)
+                file.execute("DELETE FROM views WHERE gone <= ?", latest)
                 file.execute("DELETE FROM commits WHERE version < ?", latest)
             with storage(self.path, "compacting the index"), open_views(self.path) as file:
                 file.execute("VACUUM")
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Write alone, from the latest state, without rows of a commit that never ended."""
+        with writing(self.path):
+            self.refresh()
+            with self._changing("removing what a killed run left") as file:
+                file.execute("DELETE FROM views WHERE added > ?", [self.version])
+            yield
 
     @contextmanager
     def _changing(self, doing: str, *, commits: bool = False) -> Iterator[sqlite3.Connection]:
