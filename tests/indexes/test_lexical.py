@@ -2,7 +2,7 @@ import bm25s
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.indexes.lexical import LexicalIndex, query_words, words
+from argus.indexes.lexical import STEMMED, LexicalIndex, long_words, query_words, words
 
 
 def test_words_fold_case_width_and_ligatures_and_keep_accents():
@@ -14,6 +14,15 @@ def test_stop_words_leave_a_query_only_where_others_stay():
     assert query_words("What is the capital of France?") == ["capital", "france"]
     assert query_words("The Who") == ["the", "who"]
     assert query_words("") == []
+
+
+def test_a_name_of_code_is_found_by_its_parts_and_whole():
+    found = long_words("parse_json loadJSONFile __init__ über NASA a_b")
+    assert found == ["parse_json", "loadjsonfile", "__init__", "über", "nasa", "a_b",
+                     "parse", "json", "load", "json", "file", "init"]  # fmt: skip
+    names = LexicalIndex.build(["a", "b"], ["def parse_json(x)", "def jsonParse(x)"], STEMMED)
+    assert names.search(["parse_json"], 1).ids == [["a"]]
+    assert names.search(["parsing JSON"], 2).ids == [["a", "b"]]
 
 
 def test_the_best_text_comes_first_and_zeros_are_left_out():

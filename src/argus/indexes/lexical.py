@@ -51,9 +51,11 @@ BATCH = 10_000
 # Folder of an index with one saved BM25 per state, of one version.
 FOLDER = "bm25"
 # Raise this when analyzers, scores or files change: older saved ones are then built again.
-FORMAT = 3
+FORMAT = 4
 WORD = re.compile(r"[^\W_]+")
 LONG_WORD = re.compile(r"\w\w+")
+# Where the parts of a name of code meet: parse_json, parseJSON, JSONParser.
+SEAM = re.compile(r"_+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # English words that say nothing of a topic.
 STOP_WORDS = frozenset(
     WORD.findall(
@@ -75,31 +77,33 @@ def words(text: str) -> list[str]:
 
     Accents stay, "ﬁ" and "fi" are one, "_" and "-" part words. No stemming.
     """
-    return WORD.findall(_folded(text))
+    return WORD.findall(_normal(text).casefold())
 
 
 def query_words(text: str) -> list[str]:
     """Return the words of a query without stop words, or all of them when nothing else is left."""
-    everything = words(text)
-    return [word for word in everything if word not in STOP_WORDS] or everything
+    return SURFACE.queries(text)
 
 
 def stems(text: str) -> list[str]:
     """Return the stems of words of two characters and more, by Porter's second English stemmer.
 
-    "_" joins a name of code. A single letter says nothing of a topic, and formulas are full of
-    them.
+    A name of code is a word, and so are its parts: "parse_json" is found by "parse" and "JSON". A
+    single letter says nothing of a topic, and formulas are full of them.
     """
     return list(_stemmer().stemWords(long_words(text)))
 
 
 def long_words(text: str) -> list[str]:
     """Return the words of which `stems` returns the stems."""
-    return LONG_WORD.findall(_folded(text))
+    found = LONG_WORD.findall(_normal(text))
+    names = [word for word in found if "_" in word or not word[1:].islower()]
+    parts = (part for name in names for part in SEAM.split(name) if 1 < len(part) < len(name))
+    return [word.casefold() for word in chain(found, parts)]
 
 
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", stream_safe(text)).casefold()
+def _normal(text: str) -> str:
+    return unicodedata.normalize("NFKC", stream_safe(text))
 
 
 @cache
@@ -316,8 +320,7 @@ class LexicalIndex:
         for word in (known[term] for term in terms if term in known):
             part = slice(bounds[word], bounds[word + 1])
             sums[texts[part]] += scores[part]  # each text once in a word
-        has_several = len(self.ids) < len(sums)
-        return np.maximum.reduceat(sums, self._starts[:-1]) if has_several else sums
+        return np.maximum.reduceat(sums, self._starts[:-1]) if len(self) < len(sums) else sums
 
 
 def words_of(
@@ -330,8 +333,7 @@ def words_of(
     """
     state = index.condition(as_of)
     key = json.dumps([FORMAT, index.made, index.version, state, [*without], analyzer.name])
-    home = index.path / FOLDER
-    file = home / f"{index.version}-{content_hash(key).hex()[:16]}"
+    file = index.path / FOLDER / f"{index.version}-{content_hash(key).hex()[:16]}"
     with suppress(InputError):  # missing, or damaged: built anew
         return LexicalIndex.open(file)
     columns = index.rows(as_of).select(["doc_id", "text", "kind"]).to_pylist()
@@ -339,7 +341,7 @@ def words_of(
     words = LexicalIndex.build([r["doc_id"] for r in rows], [r["text"] for r in rows], analyzer)
     with suppress(OSError):  # no right to write, or no space
         words.save(file)
-        for path in home.iterdir():  # of earlier versions, or left half written
+        for path in file.parent.iterdir():  # of earlier versions, or left half written
             if not path.name.startswith(f"{index.version}-"):
                 remove(path)
     return words
