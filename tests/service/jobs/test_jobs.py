@@ -17,7 +17,9 @@ from tests.support.examples import write_rows
 from tests.support.served import free_port, start_service
 
 
-def test_a_job_runs_as_on_the_command_line_and_is_watched(client, work):
+def test_a_job_runs_as_on_the_command_line_and_is_watched(client, work, monkeypatch):
+    (work / "click.py").write_text("raise SystemExit('a file of the folder is no module')")
+    monkeypatch.chdir(work)
     id_ = start(client, judging(work))
     own, end = events(client, id_)
     job = client.get(f"/jobs/{id_}").json()

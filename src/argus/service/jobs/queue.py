@@ -204,7 +204,7 @@ class Jobs:
             self.table.begin(id_)
             arguments = [a for a in planned.arguments if a != "--fresh" or is_first]
             process = await asyncio.create_subprocess_exec(
-                sys.executable, "-c", CHILD, *planned.words, *arguments,
+                sys.executable, "-P", "-c", CHILD, *planned.words, *arguments,
                 stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True, limit=MAX_LINE,
                 env={**os.environ, VARIABLE: LINES},
             )  # fmt: skip
