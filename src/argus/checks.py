@@ -27,7 +27,7 @@ from argus.reachability.config import ReachConfig
 from argus.retrievability.config import ExposureConfig
 from argus.retrievers.config import PANEL as RETRIEVER
 from argus.retrievers.config import AskingConfig, NamedRetriever
-from argus.retrievers.names import is_index
+from argus.retrievers.names import input_path, is_index
 from argus.settings import CORPUS, Option, Options, Without
 from argus.stores.spec import StoreConfig, asks_store, conditions, is_store
 
@@ -122,7 +122,7 @@ def check(
     bad input, and where there is nothing to check.
 
     Args:
-        source: Documents or a store, as --corpus names them.
+        source: Documents or a store, as --corpus names them, or the folder of an index.
         corpus: BEIR folder, a JSONL, CSV, TSV or Parquet file, or a store (KIND:PLACE/COLLECTION).
         store: Store that serves them: it is asked for its own records (KIND:PLACE/COLLECTION).
         queries: Real questions (JSONL, CSV, TSV, Parquet), or a log of them: what they bring back.
@@ -131,10 +131,9 @@ def check(
         sources: What the documents were made of, to tell which are stale: a folder, or a file.
         run: What it answered elsewhere to exported probes (argus research export): TREC or JSON.
     """
-    corpus = named_once(source, corpus)
+    source, retriever = _asked_for(named_once(source, corpus), retriever)
     exposing, reaching = exposing or ExposureConfig(), reaching or ReachConfig()
     reaching = replace(reaching, **{name: getattr(exposing, name) for name in SHARED})
-    source = named(corpus) if isinstance(corpus, str | Path) else corpus
     is_named = not isinstance(source, StoreCorpus) or bool(encoder or retriever or run)
     store = store or _store_of(source, retriever)
     asking = asking or AskingConfig()
@@ -214,6 +213,17 @@ def check(
     *_, last = parts.values()
     folder, report = Path(out), getattr(last, "report")  # noqa: B009
     return CheckResult(folder, report, parts, notes)
+
+
+def _asked_for(corpus: AnyCorpus | None, retriever: Any) -> tuple[Any, Any]:
+    """Return the documents to ask for, and the retriever: an index is asked for its own."""
+    if not isinstance(corpus, str | Path):
+        return corpus, retriever
+    if not is_index(str(corpus)):
+        return named(corpus), retriever
+    from argus.indexes.views import ViewIndex, originals
+
+    return originals(ViewIndex.open(input_path(corpus) or corpus)), retriever or str(corpus)
 
 
 def _store_of(source: Any, retriever: Any) -> str | None:

@@ -1,10 +1,13 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from argus.verdict.results import Results
+
 CORPUS = [
-    {"_id": "cat", "text": "Cats purr when they are content."},
+    {"_id": "cat", "title": "Cats", "text": "Cats purr when they are content."},
     {"_id": "rock", "text": "The Who are an English rock band."},
     {"_id": "blank", "text": " "},
 ]
@@ -32,3 +35,11 @@ def test_vectors_of_another_origin_are_warned_of_and_never_mixed(argus, tmp_path
     assert code == 2
     assert "or other vectors" in err
     assert "--fresh" in err
+
+
+def test_an_index_is_checked_by_its_name_and_what_is_printed_asks_it_again(argus):
+    assert argus("index", "build", "--corpus", "c.jsonl", "--out", "i")[0] == 0
+    code, out, _ = argus("check", "i", "--out", "i")
+    assert code == 0
+    assert "of 2 documents" in out and "argus tune apply blend --index i\n" in out
+    assert Results.of(Path("i")).exposing == "argus check i --out i"

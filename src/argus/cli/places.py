@@ -17,8 +17,9 @@ from argus.corpora import CorpusName, NamedCorpus, StoreCorpus, named
 from argus.data.fields import QrelsFields
 from argus.errors import InputError
 from argus.retrievers.config import AskingConfig, check_store_settings
+from argus.retrievers.names import is_index
 from argus.settings import CORPUS, INDEX, Reads, Writes, notes_of
-from argus.stores.spec import StoreConfig, is_store, refuse_unread
+from argus.stores.spec import StoreConfig, check_store, is_store, refuse_unread
 
 
 def inputs_of(hints: Mapping[str, Any]) -> dict[str, Reads | CorpusName]:
@@ -107,7 +108,6 @@ def check_inputs(inputs: Mapping[str, Reads | CorpusName], values: Mapping[str, 
     """Raise InputError for inputs that cannot be read. values: of the command's parameters."""
     from argus.corpora.opening import open_corpus
     from argus.indexes.header import parse_index_spec, read_header
-    from argus.stores.spec import check_store
 
     flat = dict(values)
     for config in values.values():
@@ -118,7 +118,7 @@ def check_inputs(inputs: Mapping[str, Reads | CorpusName], values: Mapping[str, 
         for one in value if isinstance(value, list) else [value]:
             if one is not None and note == INDEX:
                 read_header(parse_index_spec(one).path)
-            elif one is not None and note == CORPUS:
+            elif one is not None and note == CORPUS and not is_index(str(one)):
                 open_corpus(one)
                 if isinstance(one, StoreCorpus) and isinstance(one.store, str):
                     check_store(one.store, one.opening)

@@ -30,7 +30,6 @@ QUERIES = "QUERIES"
 PLACES = frozenset({"--encoder", "--correction", "--store-ids"})
 # A state of an index, a name in a module, or a collection, behind a path.
 MEMBER = re.compile(r"[@:/][\w.-]+$")
-Tables = dict[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -50,9 +49,8 @@ class Results:
 
         A folder without results has no sections. Raises InputError where a file is damaged.
         """
-        torn, there = torn_jobs(folder), ArtifactFolder(folder).read_json(SUMMARY)
-        sections = {job: section for job, section in there.items() if job not in torn}
-        return cls(folder, read_manifest(folder), sections)
+        torn, of = torn_jobs(folder), ArtifactFolder(folder).read_json(SUMMARY)
+        return cls(folder, read_manifest(folder), {job: of[job] for job in of if job not in torn})
 
     def reading(self) -> AbstractContextManager[None]:
         """Raise InputError for figures that are not as their job wrote them."""
@@ -60,9 +58,9 @@ class Results:
         return reading(self.folder / SUMMARY, "its figures cannot be read", **again)
 
     @cached_property
-    def project(self) -> Tables:
+    def project(self) -> dict[str, Mapping[str, Any]]:
         """Tables of argus.toml of the current folder by command, if one of them writes here."""
-        tables: Tables = {}
+        tables: dict[str, Any] = {}
         with suppress(InputError, AttributeError, TypeError):  # --config tells of a file's faults
             settings = read_toml(Path(FILE))
             for name in ("check", "index build", "evaluate", "tune apply blend"):
@@ -122,8 +120,9 @@ class Results:
     @property
     def index(self) -> str | None:
         """The index that was measured or repaired, if any."""
-        if (self.folder / INDEX_FILE).is_file():
-            return str(self.folder)
+        for own in (str(self.folder), self.retriever):
+            if own is not None and Path(own, INDEX_FILE).is_file():
+                return own
         for job, section in reversed(self.manifest.items()):
             names = section["config"].get("indexes") or [section["config"].get("index")]
             if isinstance(names, list) and isinstance(names[-1], str):
@@ -175,6 +174,8 @@ class Results:
     @property
     def exposing(self) -> str:
         """The command that searches for all documents by their own sentences."""
+        if self.index and (self.corpus == "CORPUS" or self.index == str(self.folder)):
+            return self.asking("check", self.index, out=self.out)
         asking = [] if self.retriever is None else ["--retriever", self.retriever]
         return self.asking("check", *asking, "--corpus", self.corpus, out=self.out)
 
@@ -237,7 +238,8 @@ class Results:
         """
         in_store = self.index is None and is_store(self.corpus)
         own = self.retriever or (self.corpus if in_store else None)
-        corpus = [] if own is None and self.corpus == "CORPUS" else ["--corpus", self.corpus]
+        is_known = own in (None, self.index) and self.corpus == "CORPUS"
+        corpus = [] if is_known else ["--corpus", self.corpus]
         system = own or self.index or self.beside
         line = self.asking(name, *words, "--retriever", system, *corpus, out=self.out)
         return line if own or self.index else f"{self.indexing} && {line}"
