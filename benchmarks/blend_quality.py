@@ -1,8 +1,8 @@
 """Measure the blend on judged collections, beside its rivals and part after part.
 
-`argus tune apply blend` as it ships, with the default encoder: each collection is indexed and blended in a
-folder of its own, then every arm searches the same index. Rivals are fixed fusions of the same
-vectors and the same BM25. Intervals are over questions, paired, against the vectors alone.
+`argus tune apply blend` as it ships, with the default encoder: each collection is indexed and
+blended in a folder of its own, then every arm searches the same index. Rivals are fixed fusions of
+the same vectors and the same BM25. Intervals are over questions, paired, against the vectors alone.
 The change that parts of names of code (parse_json, parseJSON) bring to BM25 was chosen on cosqa.
 BLEND_INDICES=FOLDER keeps the indexes, so that another run embeds nothing.
 """
@@ -36,9 +36,8 @@ from argus.tuning.arms import DENSE, FUSION_ARMS, JudgedVectors, Searched, fixed
 from benchmarks.shared import collection
 
 # Collections that were at hand when the blend was made.
-CHOSEN_ON = ("hotpot100", "theoremqa_theorems", "cranfield", "wiki2", "demo",
-             "impliret_wknow_multi")  # fmt: skip
-COLLECTIONS = (*CHOSEN_ON, "anthropic_docs", "contextual_code", "xquad_en", "cosqa")
+CHOSEN_ON = "hotpot100", "theoremqa_theorems", "cranfield", "demo", "impliret_wknow_multi"
+COLLECTIONS = (*CHOSEN_ON, "anthropic_docs", "contextual_code", "cosqa", "xquad_en")
 NDCG, RECALL, DEPTH, DRAWS = "nDCG@10", "R@10", 100, 10_000
 CONSTANT = "blend, BM25 always 0.2"
 # Words as BM25 split them before: a name of code is one word.
