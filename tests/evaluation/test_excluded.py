@@ -18,7 +18,7 @@ CORPUS = [
     Document("coffee", "beans hot"),
 ]
 EXCLUDED = {"q1": ["post-1", "post-2"]}
-ONE = EvaluateConfig(measures=("nDCG@1", "RR"), headline="nDCG@1", depth=1, resamples=1000)
+ONE = EvaluateConfig(measures=("nDCG@1", "RR"), depth=1, resamples=1000)
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def test_a_document_ranks_by_its_best_chunk(corpus, tmp_path):
 
 @pytest.mark.parametrize("headline", ["RR", "NumRet"])
 def test_slices_need_a_corpus_and_a_share(headline, corpus, tmp_path):
-    config = EvaluateConfig(resamples=1000, measures=(headline,), headline=headline, by=("lang",))
+    config = EvaluateConfig(resamples=1000, measures=(headline,), by=("lang",))
     where = corpus if headline == "NumRet" else None
     with pytest.raises(InputError) as caught:
         evaluate(QUERIES, QRELS, out=tmp_path, runs=[RUN], corpus=where, config=config)

@@ -42,12 +42,12 @@ class EvaluateConfig:
 
     Attributes:
         measures: Names as papers write them, separated by commas.
-        headline: The measure by which a query counts as harmed.
+        headline: The measure by which a query counts as harmed; default: nDCG@10, else the first.
         depth: Results kept per query.
     """
 
     measures: tuple[str, ...] = MEASURES
-    headline: str = "nDCG@10"
+    headline: str = ""
     depth: Annotated[int, Ge(1)] = 100
     resamples: Resamples = RESAMPLES
     seed: Seed = 0
@@ -63,7 +63,8 @@ class EvaluateConfig:
             raise InputError("no measure", expected=expected, fix=fix, where="--measures")
         names = dict.fromkeys(str(parse_measure(name)) for name in self.measures)
         object.__setattr__(self, "measures", tuple(names))
-        object.__setattr__(self, "headline", measure_name(self.headline))
+        default = "nDCG@10" if "nDCG@10" in names else self.measures[0]
+        object.__setattr__(self, "headline", measure_name(self.headline or default))
         if self.headline not in self.measures:
             got = f"headline {self.headline!r}"
             expected = f"one of the measures: {', '.join(self.measures)}"
