@@ -91,7 +91,7 @@ def _collection(
     dense = values.pop("vectors alone")
     asked, ids = [q.text for q in judged.queries], [q.id for q in judged.queries]
     whole = LexicalIndex.build([d.id for d in documents], [d.content for d in documents], WHOLE)
-    before = _values(whole.search(asked, DEPTH).run(ids), judged.qrels)[NDCG]
+    before = values_of(whole.search(asked, DEPTH).run(ids), judged.qrels, NDCG)
     changes = {
         arm: np.array([of[NDCG][q] - dense[NDCG][q] for q in dense[NDCG]])
         for arm, of in values.items()

@@ -63,12 +63,7 @@ def _figures(name: str) -> dict[str, Any]:
 
 
 def _tuned(
-    corpus: Path,
-    home: Path,
-    model: Path,
-    questions: Sequence[Query],
-    arm: str,
-    rank_weight: float,
+    corpus: Path, home: Path, model: Path, questions: Sequence[Query], arm: str, rank_weight: float
 ) -> GenerativeTuneResult:
     asked = home / "teaching.jsonl"
     write_jsonl(asked, ({"_id": q.id, "text": q.text} for q in questions))
