@@ -20,7 +20,7 @@ NAMES = (
     "scenario_quality", "scenario_choice", "adapt_quality",
     "generative_quality", "generative_speed", "generative_failures",
     "generative_unigrams", "generative_tuning", "traffic_risk", "drift_quality",
-    "probe_worth", "limit", "authority_versions", "suite_tables", "reproduce_tables",
+    "probe_worth", "limit", "languages", "authority_versions", "suite_tables", "reproduce_tables",
 )  # fmt: skip
 
 

@@ -20,9 +20,9 @@ from argus.encoders import EncoderConfig, load_encoder
 from argus.encoders.protocol import unit_rows
 from argus.indexes.snapshot import Snapshot
 from argus.knowledge.stdlib import sample_questions, standard_library, standard_scenarios
-from argus.measures import evaluate
 from argus.measures.significance import paired_difference
 from argus.scenarios.adapt import AdaptConfig, Examples, Learnt, held_out_gain, learn
+from benchmarks.shared import values_of
 
 MEASURE, FOLDS, NULLS = "nDCG@10", 5, 6
 DEFAULT = AdaptConfig()
@@ -111,13 +111,12 @@ class Demo:
                 {"needs": int(kept.sum()), "alpha": alpha, "epoch": learnt.epoch,
                  "held_out": [round(gain.mean_before, 4), round(gain.mean_after, 4)]}
             )  # fmt: skip
-        return {**_difference(before, after), "folds": folds}
+        return {**paired_difference(before, after, seed=0).figures(), "folds": folds}
 
     def values(self, vectors: FloatArray) -> dict[str, float]:
         """Return nDCG@10 of every question."""
         found = self.documents.search(vectors, 10).run(self.questions)
-        per_query = evaluate(found, self.qrels, [MEASURE]).per_query
-        return {query: values[MEASURE] for query, values in per_query.items()}
+        return values_of(found, self.qrels, MEASURE)
 
     def exchanged(self, *, alone: bool) -> dict[str, Any]:
         """Learn from needs of exchanged documents; alone: these are the whole corpus.
@@ -135,7 +134,9 @@ class Demo:
             learnt = learn(examples, replace(DEFAULT, seed=seed))
             gains.append(held_out_gain(learnt, examples, seed))
             now = self.values(moved(self.asked, learnt))
-            questions.append(_difference(self.values(self.asked), now)["difference"])
+            questions.append(
+                paired_difference(self.values(self.asked), now, seed=0).mean_difference
+            )
         return {
             "trials": NULLS,
             "prescribed_by_interval": sum(gain.verdict == "better" for gain in gains),
@@ -147,18 +148,3 @@ class Demo:
 
 def moved(queries: FloatArray, learnt: Learnt, alpha: float = 1.0) -> FloatArray:
     return unit_rows(queries + np.float32(alpha) * (queries @ learnt.w) @ learnt.u.T)
-
-
-def _difference(before: dict[str, float], after: dict[str, float]) -> dict[str, Any]:
-    found = paired_difference(before, after, seed=0)
-    return {
-        "questions": found.queries,
-        "before": round(found.mean_before, 4),
-        "after": round(found.mean_after, 4),
-        "difference": round(found.mean_difference, 4),
-        "low": found.low and round(found.low, 4),
-        "high": found.high and round(found.high, 4),
-        "p_value": found.p_value,
-        "improved": found.improved,
-        "harmed": found.harmed,
-    }

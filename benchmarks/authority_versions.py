@@ -113,11 +113,8 @@ def _teach(rows: FloatArray, old: Any, new: Any) -> FloatArray:
     """Return the map learnt of pairs of rows, a superseded and a superseding document."""
     import torch
 
-    rng, vectors, unit = (
-        np.random.default_rng(0),
-        torch.from_numpy(rows),
-        torch.nn.functional.normalize,
-    )
+    rng, vectors = np.random.default_rng(0), torch.from_numpy(rows)
+    unit = torch.nn.functional.normalize
     learnt = torch.nn.Parameter(torch.eye(rows.shape[1]))
     steps = torch.optim.Adam([learnt], lr=RATE)
     for _ in range(EPOCHS):

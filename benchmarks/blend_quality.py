@@ -30,10 +30,10 @@ from argus.indexes.lexical import LONG_WORD, Analyzer, LexicalIndex, long_words,
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 from argus.knowledge.stdlib import standard_library, standard_questions
-from argus.measures import evaluate, paired_difference
+from argus.measures import paired_difference
 from argus.remedies.blend import blend_index
 from argus.tuning.arms import DENSE, FUSION_ARMS, JudgedVectors, Searched, fixed
-from benchmarks.shared import collection
+from benchmarks.shared import collection, values_of
 
 # Collections that were at hand when the blend was made.
 CHOSEN_ON = "hotpot100", "theoremqa_theorems", "cranfield", "demo", "impliret_wknow_multi"
@@ -86,11 +86,12 @@ def _collection(
     questions = JudgedVectors(judged.queries, vectors, judged.qrels)
     searched = Searched(opened.snapshot(), IndexRetriever(opened, encoder).lexical())
     arms = _arms(searched, questions)
-    values = {arm: _values(search(), judged.qrels) for arm, search in arms.items()}
+    values = {arm: {m: values_of(run, judged.qrels, m) for m in (NDCG, RECALL)}
+              for arm, search in arms.items() for run in [search()]}  # fmt: skip
     dense = values.pop("vectors alone")
     asked, ids = [q.text for q in judged.queries], [q.id for q in judged.queries]
     whole = LexicalIndex.build([d.id for d in documents], [d.content for d in documents], WHOLE)
-    before = _values(whole.search(asked, DEPTH).run(ids), judged.qrels)[NDCG]
+    before = values_of(whole.search(asked, DEPTH).run(ids), judged.qrels, NDCG)
     changes = {
         arm: np.array([of[NDCG][q] - dense[NDCG][q] for q in dense[NDCG]])
         for arm, of in values.items()
@@ -145,11 +146,6 @@ def _arms(searched: Searched, of: JudgedVectors) -> dict[str, Callable[[], Run]]
         "blend, BM25 always 0.3": fused(fixed("min-max", 0.3), weight=whole.weight),
         "blend": blended(weight=whole.weight, bm25=whole.bm25),
     }
-
-
-def _values(ranked: Run, qrels: Any) -> dict[str, dict[str, float]]:
-    per_query = evaluate(ranked, qrels, [NDCG, RECALL]).per_query
-    return {m: {q: values[m] for q, values in per_query.items()} for m in (NDCG, RECALL)}
 
 
 def compared(before: dict[str, float], after: dict[str, float]) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def run() -> dict[str, Any]:
 
 def audited(folder: Path, out: Path, engine: str, *options: str, timeout_s: float = 1_500) -> float:
     """Audit entities.jsonl and edges.tsv of a folder; return the seconds of the whole command."""
-    command = [sys.executable, "-c", "from argus.cli.main import main; main()", "audit"]
+    command = [sys.executable, "-m", "argus", "research", "audit"]
     command += ["--corpus", str(folder / "entities.jsonl")]
     command += ["--relations", str(folder / "edges.tsv"), "--skip-unknown", *options]
     command += ["--precision", "float32", "--out", str(out), "--engine", engine]

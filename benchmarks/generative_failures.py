@@ -74,17 +74,8 @@ def _analysed(
 
 
 def _system(system: dict[str, Any]) -> dict[str, Any]:
-    names = (
-        "id",
-        "measured_failed",
-        "measured_found",
-        "among_failed",
-        "among_found",
-        "difference",
-        "low",
-        "high",
-        "leading",
-    )
+    names = ("id", "measured_failed", "measured_found", "among_failed", "among_found",
+             "difference", "low", "high", "leading")  # fmt: skip
     return {
         "name": system["name"],
         "questions": system["questions"],

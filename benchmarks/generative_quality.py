@@ -35,12 +35,11 @@ from argus.generative.training.model import new_network, save_network
 from argus.indexes.lexical import LexicalIndex
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.measures import evaluate, wilson
-from benchmarks.shared import collection
+from benchmarks.shared import collection, dense_run
 
 HELD_OUT, ASKED = 300, 200
 WIKI2_MINUTES, DEMO_MINUTES = 25.0, 15.0
 TOKENIZER = "bpe:8000"
-SCRATCH = "scratch"
 # Share of the minutes that models learn: on a GPU a minute has more steps.
 TRAINING = float(os.environ.get("GENERATIVE_TRAINING", "1"))
 PUBLISHED = Scoring().for_model(scratch=False)
@@ -147,14 +146,9 @@ def _ask(
 
 
 def ask(
-    home: Path,
-    index: str,
-    model: Path,
-    questions: list[Query],
-    mode: Mode = Mode.SEAL,
-    *,
-    beams: int = Decoding.beams,
-) -> Path:
+    home: Path, index: str, model: Path, questions: list[Query], mode: Mode = Mode.SEAL,
+    *, beams: int = Decoding.beams,
+) -> Path:  # fmt: skip
     """Search for questions, or go on; return the folder of the answers."""
     asked = home / "questions.jsonl"
     write_jsonl(asked, ({"_id": q.id, "text": q.text} for q in questions))
@@ -177,17 +171,12 @@ def _run_of(folder: Path) -> Run:
 
 def _others(documents: list[Document], questions: list[Query], suffix: str = "") -> dict[str, Run]:
     """Return what BM25 and MiniLM find over title and text."""
-    import numpy as np
-
     ids, texts = [d.id for d in documents], [d.content for d in documents]
     names, asked = [q.id for q in questions], [q.text for q in questions]
     lexical = LexicalIndex.build(ids, texts).search(asked, 100).run(names)
     encoder = load_encoder(EncoderConfig())
-    scores = encoder.encode_queries(asked) @ encoder.encode_documents(texts).T
-    dense = {
-        name: {ids[i]: float(row[i]) for i in np.argsort(-row, kind="stable")[:100]}
-        for name, row in zip(names, scores, strict=True)
-    }
+    vectors = encoder.encode_documents(texts)
+    dense = dense_run(names, encoder.encode_queries(asked), documents, vectors, 100)
     return {f"bm25{suffix}": lexical, f"minilm{suffix}": dense}
 
 

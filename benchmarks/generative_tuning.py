@@ -26,12 +26,11 @@ from argus.generative.index import NgramIndex
 from argus.generative.searcher import GenerativeSearcher
 from argus.generative.settings import GenerativeTuneConfig, NgramSearchConfig, Scoring
 from argus.generative.training.tune import GenerativeTuneResult, tune_generative
-from argus.measures import evaluate
 from argus.measures.significance import paired_difference
 from argus.training.loop import LoopConfig
 from benchmarks.generative_collections import untaught
 from benchmarks.generative_quality import kept_in, measured
-from benchmarks.shared import collection
+from benchmarks.shared import collection, values_of
 
 SIZE = float(os.environ.get("GENERATIVE_TUNING_SIZE", "1"))
 ON = os.environ.get("GENERATIVE_TUNING_ON", "hotpot100 theoremqa_theorems cranfield").split()
@@ -64,12 +63,7 @@ def _figures(name: str) -> dict[str, Any]:
 
 
 def _tuned(
-    corpus: Path,
-    home: Path,
-    model: Path,
-    questions: Sequence[Query],
-    arm: str,
-    rank_weight: float,
+    corpus: Path, home: Path, model: Path, questions: Sequence[Query], arm: str, rank_weight: float
 ) -> GenerativeTuneResult:
     asked = home / "teaching.jsonl"
     write_jsonl(asked, ({"_id": q.id, "text": q.text} for q in questions))
@@ -95,11 +89,8 @@ def _compared(
     """Return what the model finds now, and how that differs, question by question."""
     differences = {}
     for measure in ("Success@1", "Success@10", "nDCG@10"):
-        old, new = (evaluate(r, qrels, (measure,)).per_query for r in (before, now))
-        differences[measure] = paired_difference(
-            {q: values[measure] for q, values in old.items()},
-            {q: values[measure] for q, values in new.items()}, seed=0,
-        ).figures()  # fmt: skip
+        old, new = (values_of(run, qrels, measure) for run in (before, now))
+        differences[measure] = paired_difference(old, new, seed=0).figures()
     summary = tuned.summary
     return {
         **measured(now, qrels),

@@ -18,16 +18,15 @@ from typing import Any
 
 from argus.data.documents import read_queries
 from argus.data.runs import read_qrels
-from argus.data.types import Qrels, Query, Run
+from argus.data.types import Query, Run
 from argus.generative.decode import Seq2Seq
 from argus.generative.evidence import aggregate
 from argus.generative.searcher import GenerativeSearcher
 from argus.generative.settings import Scoring
-from argus.measures import evaluate
 from argus.measures.significance import paired_difference
 from benchmarks.generative_collections import Judged, judged_demo, judged_wiki2, untaught
 from benchmarks.generative_quality import kept_in, measured, texts_index
-from benchmarks.shared import collection
+from benchmarks.shared import collection, values_of
 
 SIZE = float(os.environ.get("GENERATIVE_UNIGRAMS_SIZE", "1"))
 MINUTES, MOST, K, BATCH = 4.0, 200, 10, 20
@@ -42,7 +41,7 @@ SETTINGS = {
     "unigrams_0_shortest_2": replace(PUBLISHED, unigrams=0, shortest=2),
 }
 
-DEFAULT = "unigrams_0"
+DEFAULT, HITS = "unigrams_0", "Success@10"
 
 
 def run() -> dict[str, Any]:
@@ -88,17 +87,11 @@ def _figures(judged: Judged, best: str | None = None) -> dict[str, Any]:
     for part, index in judged.indexes.items():
         runs = _runs(GenerativeSearcher(index, judged.model), judged.questions)
         figures[part] = {name: measured(run, qrels) for name, run in runs.items()}
-        before = _hits(runs["published"], qrels)
+        before = values_of(runs["published"], qrels, HITS)
         for name in (DEFAULT, best) if best is not None else ():
-            after = _hits(runs[name], qrels)
+            after = values_of(runs[name], qrels, HITS)
             figures[part][name]["difference"] = paired_difference(before, after, seed=0).figures()
     return figures
-
-
-def _hits(run: Run, qrels: Qrels) -> dict[str, float]:
-    """Return hits@10 of each question."""
-    of_queries = evaluate(run, qrels, ("Success@10",)).per_query
-    return {query: values["Success@10"] for query, values in of_queries.items()}
 
 
 def _runs(searcher: GenerativeSearcher, questions: Sequence[Query]) -> dict[str, Run]:

@@ -32,12 +32,11 @@ from argus.generative.settings import (
     NgramSearchConfig,
 )
 from argus.generative.training.job import train_generative
-from argus.indexes.exact import search
 from argus.indexes.lexical import STEMMED, LexicalIndex
 from argus.measures import evaluate
 from argus.tuning.arms import VECTORS, part_and_fusion_runs
 from argus.tuning.decide import recommend
-from benchmarks.shared import collection
+from benchmarks.shared import collection, dense_run, values_of
 
 MEASURES = ["R@2", "R@10", "R@20"]
 SHOWN = ("vectors alone", "BM25 alone", "min-max 0.3", "min-max 0.5", "RRF (60)", "DBSF")
@@ -51,18 +50,13 @@ def run() -> dict[str, Any]:
     queries, ids = judged.queries, [query.id for query in judged.queries]
     encoder = load_encoder(EncoderConfig())
     vectors = encoder.encode_documents([d.content for d in documents])
-    top = search(encoder.encode_queries([q.text for q in queries]), vectors, DEPTH)
-    dense: Run = {
-        id_: {documents[row].id: float(score) for row, score in zip(rows, scores, strict=True)}
-        for id_, rows, scores in zip(ids, top.rows, top.scores, strict=True)
-    }
+    asked = encoder.encode_queries([q.text for q in queries])
+    dense = dense_run(ids, asked, documents, vectors, DEPTH)
     lexical = LexicalIndex.build([d.id for d in documents], [d.content for d in documents], STEMMED)
     words = lexical.search([q.text for q in queries], DEPTH).run(ids)
     runs = part_and_fusion_runs(dense, words, DEPTH)
     told = {arm: _measured(runs[arm], judged.qrels) for arm in SHOWN}
-    values = {arm: {q: v["nDCG@10"] for q, v in
-                    evaluate(run, judged.qrels, ["nDCG@10"]).per_query.items()}
-              for arm, run in runs.items()}  # fmt: skip
+    values = {arm: values_of(run, judged.qrels, "nDCG@10") for arm, run in runs.items()}
     drawn = {ids[i] for i in np.random.default_rng(0).permutation(len(ids))[:CHOSEN_BY]}
     few = {arm: {q: of[q] for q in drawn} for arm, of in values.items()}
     chosen = recommend(few, VECTORS, VECTORS)

@@ -76,6 +76,25 @@ def inputs(segment: Segment, n: int) -> Passages:
     )
 
 
+def random_ngrams(
+    index: NgramIndex, rng: np.random.Generator, length: int, n: int
+) -> list[list[int]]:
+    """Return n-grams at random places of the corpus, inside passages, without borders."""
+    found: list[list[int]] = []
+    while len(found) < n:
+        start = int(rng.integers(0, index.n_tokens - length))
+        ngram = index.segments[0].text[start : start + length].tolist()
+        if index.border not in ngram:
+            found.append(ngram)
+    return found
+
+
+def plain_index(index: NgramIndex) -> SortedSuffixes:
+    """Return the same corpus as sorted suffixes in lists."""
+    one = index.segments[0]
+    return SortedSuffixes(one.text.tolist(), one.suffixes.tolist(), one.starts[:-1].tolist())
+
+
 def build(index: NgramIndex, folder: Path) -> dict[str, Any]:
     """Time token arrays to a segment; and a slice of the corpus, against sorting its suffixes."""
     whole = min((in_child(BUILD, folder) for _ in range(ROUNDS)), key=lambda r: float(r["seconds"]))

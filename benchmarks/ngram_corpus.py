@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from argus.data.provenance import content_hash
 from argus.data.types import Document
@@ -56,24 +55,6 @@ def index(tokens: int = TOKENS) -> NgramIndex:
     if not (folder / "sources.json").is_file():
         _make(folder, tokens)
     return NgramIndex.open(folder / "index")
-
-
-def vocabulary(tokens: int = TOKENS) -> Vocabulary:
-    """Return its byte-level BPE vocabulary."""
-    return index(tokens).vocabulary
-
-
-def tokens(n: int = TOKENS) -> npt.NDArray[Any]:
-    """Return the tokens of all passages, borders in front; mapped, (N,)."""
-    made = index(n)
-    return np.asarray(made.segments[0].text[: made.n_tokens])
-
-
-def passages(tokens: int = TOKENS) -> list[Document]:
-    """Return the passages."""
-    index(tokens)
-    lines = (home(tokens) / "passages.jsonl").read_text(encoding="utf-8").split("\n")
-    return [Document(r["_id"], r["text"], r["title"]) for r in map(json.loads, lines[:-1])]
 
 
 def described(tokens: int = TOKENS) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from argus.generative.decode import CorpusConstraint, Seq2Seq
 from argus.generative.decode.beams import Search, Timings, beam_search
 from argus.generative.index import NgramIndex
 from benchmarks import ngram_corpus
+from benchmarks.ngram_build import plain_index, random_ngrams
 from tests.support.plain_ngrams import SortedSuffixes
 
 QUESTIONS, BEAMS, TOKENS, RUNS = 20, 15, 10, 3
@@ -99,11 +100,8 @@ def _mask(index: NgramIndex) -> dict[str, Any]:
     """Mask the tokens that may not follow 300 prefixes of three, and the same in plain Python."""
     import torch
 
-    segment = index.segments[0]
-    plain = SortedSuffixes(
-        segment.text.tolist(), segment.suffixes.tolist(), segment.starts[:-1].tolist()
-    )
-    prefixes = _prefixes(index, QUESTIONS * BEAMS, 3)
+    plain, rng = plain_index(index), np.random.default_rng(0)
+    prefixes = [ngram[:3] for ngram in random_ngrams(index, rng, 4, QUESTIONS * BEAMS)]
     scores = torch.randn(
         len(prefixes), index.vocabulary_size, generator=torch.Generator().manual_seed(0)
     )
@@ -135,18 +133,6 @@ def _plain_mask(plain: SortedSuffixes, prefixes: list[list[int]], scores: Any) -
         for token in plain.continuations(prefix):
             masked[row, token] = scores[row, token]
     return masked
-
-
-def _prefixes(index: NgramIndex, n: int, length: int) -> list[list[int]]:
-    """Return n-grams at random places inside passages, each with a token behind it."""
-    text, rng = index.segments[0].text, np.random.default_rng(0)
-    found: list[list[int]] = []
-    while len(found) < n:
-        at = int(rng.integers(0, index.n_tokens - length))
-        ngram = text[at : at + length + 1].tolist()
-        if index.border not in ngram:
-            found.append(ngram[:length])
-    return found
 
 
 def _questions(index: NgramIndex) -> list[str]:

@@ -18,6 +18,7 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ import numpy as np
 from argus.data.types import IntArray
 from argus.generative.index import NgramIndex, Rows
 from benchmarks import ngram_corpus
-from benchmarks.ngram_build import build, files, load
+from benchmarks.ngram_build import build, files, load, plain_index, random_ngrams
 from tests.support.plain_ngrams import SortedSuffixes
 
 LENGTHS, PREFIXES = (1, 2, 3, 5, 8, 10), tuple(range(1, 10))
@@ -46,88 +47,55 @@ def run(tokens: int = ngram_corpus.TOKENS) -> dict[str, Any]:
         "files": files(index),
         "load": load(index),
     }
-    plain = SortedSuffixes(
-        segment.text.tolist(), segment.suffixes.tolist(), segment.starts[:-1].tolist()
-    )
+    plain = plain_index(index)
     gc.freeze()  # or the collector would walk the plain lists, in the middle of calls
-    sample = _Sampler(index, rng)
+    sample = partial(random_ngrams, index, rng)
+
     result |= {
-        "count": [_count(index, plain, sample, m) for m in LENGTHS],
-        "count_batched": [_count_batched(index, plain, sample, m) for m in LENGTHS],
-        "distinct": [_distinct(index, plain, sample, m) for m in PREFIXES],
-        "beams": [_beams(index, plain, sample, m) for m in PREFIXES],
+        "count": [
+            {"length": m} | _compare(index.count, plain.count, sample(m, SAMPLES)) for m in LENGTHS
+        ],
+        "count_batched": [{"length": m} | _count_batched(index, plain, sample, m) for m in LENGTHS],
+        "distinct": [{"length": m} | _distinct(index, plain, sample, m) for m in PREFIXES],
+        "beams": [{"length": m} | _beams(index, plain, sample, m) for m in PREFIXES],
         "row_to_document": _row_to_document(index, plain, sample),
         "get_doc": _get_doc(index, plain, rng),
     }
     return result
 
 
-class _Sampler:
-    """N-grams at random positions of the corpus, inside passages, without borders."""
-
-    def __init__(self, index: NgramIndex, rng: np.random.Generator) -> None:
-        self.text, self.rng = index.segments[0].text, rng
-        self.border, self.n = index.border, index.n_tokens
-
-    def ngrams(self, length: int, n: int) -> list[list[int]]:
-        found: list[list[int]] = []
-        while len(found) < n:
-            start = int(self.rng.integers(0, self.n - length))
-            ngram = self.text[start : start + length].tolist()
-            if self.border not in ngram:
-                found.append(ngram)
-        return found
-
-
-def _count(
-    index: NgramIndex, plain: SortedSuffixes, sample: _Sampler, length: int
-) -> dict[str, Any]:
-    timed = _compare(index.count, plain.count, sample.ngrams(length, SAMPLES))
-    return {"length": length, **timed}
-
-
-def _count_batched(
-    index: NgramIndex, plain: SortedSuffixes, sample: _Sampler, length: int
-) -> dict[str, Any]:
-    batches = [sample.ngrams(length, BATCH) for _ in range(20)]
-    timed = _compare(
+def _count_batched(index: NgramIndex, plain: SortedSuffixes, sample: Any, length: int) -> Any:
+    return _compare(
         lambda batch: index.counts(batch).tolist(),
         lambda batch: [plain.count(ngram) for ngram in batch],
-        batches,
+        [sample(length, BATCH) for _ in range(20)],
         per=BATCH,
     )
-    return {"length": length, **timed}
 
 
-def _distinct(
-    index: NgramIndex, plain: SortedSuffixes, sample: _Sampler, length: int
-) -> dict[str, Any]:
-    timed = _compare(
+def _distinct(index: NgramIndex, plain: SortedSuffixes, sample: Any, length: int) -> Any:
+    return _compare(
         index.continuations,
         plain.continuations,
-        sample.ngrams(length, SAMPLES),
+        sample(length, SAMPLES),
         same=lambda a, b: dict(zip(*map(np.ndarray.tolist, a), strict=True)) == b,
     )
-    return {"length": length, **timed}
 
 
-def _beams(
-    index: NgramIndex, plain: SortedSuffixes, sample: _Sampler, length: int
-) -> dict[str, Any]:
+def _beams(index: NgramIndex, plain: SortedSuffixes, sample: Any, length: int) -> Any:
     """Time one step of fifteen beams: to their last token, and what may follow it."""
-    groups = [sample.ngrams(length, BEAMS) for _ in range(20 if length == 1 else 60)]
+    groups = [sample(length, BEAMS) for _ in range(20 if length == 1 else 60)]
     states = {id(g): (_state(index, g), np.array([b[-1] for b in g], np.int64)) for g in groups}
 
     def step(beams: list[list[int]]) -> tuple[IntArray, Any, IntArray]:
         return index.next_tokens(index.step(*states[id(beams)]))
 
-    timed = _compare(
+    return _compare(
         step,
         lambda beams: [plain.continuations(beam) for beam in beams],
         groups,
         same=_same_beams,
     )
-    return {"length": length, **timed}
 
 
 def _state(index: NgramIndex, beams: Sequence[list[int]]) -> Rows:
@@ -146,12 +114,12 @@ def _same_beams(got: tuple[IntArray, Any, IntArray], expected: list[dict[int, in
     )
 
 
-def _row_to_document(index: NgramIndex, plain: SortedSuffixes, sample: _Sampler) -> dict[str, Any]:
+def _row_to_document(index: NgramIndex, plain: SortedSuffixes, sample: Any) -> dict[str, Any]:
     """Time the passage of every occurrence, per occurrence; finding the n-gram is included."""
     frequent: list[list[int]] = []
     most, least = MOST_ROWS, min(LEAST_ROWS, index.n_tokens // 5000)
     while len(frequent) < 40:
-        candidates = sample.ngrams(1, BATCH) + sample.ngrams(2, BATCH)
+        candidates = sample(1, BATCH) + sample(2, BATCH)
         counts = index.counts(candidates)
         frequent += [n for n, c in zip(candidates, counts, strict=True) if least <= c <= most]
     rows = statistics.median(index.counts(frequent).tolist())

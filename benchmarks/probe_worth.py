@@ -10,23 +10,20 @@ the other families. WORTH_VECTORS=FOLDER keeps vectors.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from argus.data.types import Document, FloatArray, Run
+from argus.data.types import Document, FloatArray
 from argus.encoders import EncoderConfig, load_encoder
-from argus.indexes.exact import search
 from argus.indexes.fusion import fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
 from argus.measures.intervals import discrimination
 from argus.retrievability.sentences import hold_out, without_rare_words
 from benchmarks.blend_quality import judged_collection
+from benchmarks.shared import dense_run, kept_vectors
 
 FAMILIES = {
     "anthropic_docs": "anthropic_docs", "contextual_code": "contextual_code", "cosqa": "cosqa",
@@ -73,9 +70,11 @@ def _collection(name: str, encoder: Any) -> dict[str, dict[str, Any]]:
     asked = sorted({target for _, target in pairs})
     lexical = LexicalIndex.build([d.id for d in documents], [d.content for d in documents])
     texts, probes = _probes(documents, asked)
-    vectors = _vectors(name, encoder, {
-        "d": [d.content for d in documents], "q": [q.text for q in judged.queries],
-        "p": [text for text, _ in texts], "r": [rest for _, rest in texts],
+    vectors = kept_vectors("WORTH_VECTORS", name, lambda: {
+        "d": encoder.encode_documents([d.content for d in documents]),
+        "q": encoder.encode_queries([q.text for q in judged.queries]),
+        "p": encoder.encode_queries([text for text, _ in texts]),
+        "r": encoder.encode_documents([rest for _, rest in texts]),
     })  # fmt: skip
     lists = {what: _lists(of, vectors[at], vectors["d"], documents, lexical)
              for what, of, at in (("q", [q.text for q in judged.queries], "q"),
@@ -161,29 +160,13 @@ def _lists(
 ) -> dict[str, list[dict[str, int]]]:  # fmt: skip
     """Return the rank of each document that comes back, per search and text."""
     names = [str(i) for i in range(len(texts))]
-    top = search(asked, vectors, DEPTH)
-    dense: Run = {
-        name: {documents[r].id: float(s) for r, s in zip(rows, scores, strict=True)}
-        for name, rows, scores in zip(names, top.rows, top.scores, strict=True)
-    }
+    dense = dense_run(names, asked, documents, vectors, DEPTH)
     words = lexical.search(list(texts), DEPTH).run(names)
     runs = {"vectors": dense, "DBSF": fuse_with_bm25(dense, words, DEPTH, "dbsf")}
     return {
         of: [{id_: rank for rank, id_ in enumerate(run.get(name, {}), 1)} for name in names]
         for of, run in runs.items()
     }
-
-
-def _vectors(name: str, encoder: Any, texts: dict[str, list[str]]) -> dict[str, FloatArray]:
-    with tempfile.TemporaryDirectory() as temporary:
-        path = Path(os.environ.get("WORTH_VECTORS", temporary)) / f"{name}.npz"
-        if not path.is_file():
-            np.savez(path, **{
-                what: (encoder.encode_documents if what in "dr" else encoder.encode_queries)(own)
-                for what, own in texts.items()
-            })  # fmt: skip
-        with np.load(path, allow_pickle=False) as stored:
-            return {what: stored[what] for what in texts}
 
 
 def _by_family(told: dict[str, Any]) -> dict[str, Any]:

@@ -132,14 +132,9 @@ def fb_passages(home: Path) -> Path:
         with (collection(FB) / "entities.jsonl").open(encoding="utf-8") as lines:
             entities = [json.loads(line) for line in lines]
         passages = [
-            {
-                "id": e["id"],
-                "title": e["label"],
-                "text": e.get("paragraph_long") or e["paragraph"],
-                "description": e.get("wikidata_description") or "",
-            }
-            for e in entities
-            if e["paragraph"]
-        ]
+            {"id": e["id"], "title": e["label"], "text": e.get("paragraph_long") or e["paragraph"],
+             "description": e.get("wikidata_description") or ""}
+            for e in entities if e["paragraph"]
+        ]  # fmt: skip
         write_jsonl(path, passages)
     return path

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from argus.data.provenance import content_hash, describe_environment, utc_now
-from argus.data.types import FloatArray
+from argus.data.types import Document, FloatArray, Qrels, Run
 from argus.data.writing import write_whole
+from argus.indexes.exact import search
 from argus.knowledge.base import RelationGraph
+from argus.measures import evaluate
 
 T = TypeVar("T")
 RESULTS = Path(__file__).parent / "results"
@@ -37,6 +40,35 @@ def stored(name: str) -> Any:
     """Return what a benchmark measured before; None where nothing is stored."""
     file = RESULTS / f"{name}.json"
     return json.loads(file.read_text("utf-8"))["result"] if file.is_file() else None
+
+
+def kept_vectors(
+    folder: str, name: str, encode: Callable[[], Mapping[str, FloatArray]]
+) -> dict[str, FloatArray]:
+    """Return vectors by name, encoded once where the environment variable `folder` names one."""
+    with tempfile.TemporaryDirectory() as temporary:
+        path = Path(os.environ.get(folder, temporary)) / f"{name.replace('/', '_')}.npz"
+        if not path.is_file():
+            np.savez(path, **encode())
+        with np.load(path, allow_pickle=False) as stored:
+            return dict(stored)
+
+
+def dense_run(
+    names: Sequence[str], asked: FloatArray, documents: Sequence[Document],
+    vectors: FloatArray, depth: int,
+) -> Run:  # fmt: skip
+    """Return the `depth` documents nearest to each question."""
+    top = search(asked, vectors, depth)
+    return {
+        name: {documents[row].id: float(score) for row, score in zip(rows, scores, strict=True)}
+        for name, rows, scores in zip(names, top.rows, top.scores, strict=True)
+    }
+
+
+def values_of(run: Run, qrels: Qrels, measure: str) -> dict[str, float]:
+    """Return a measure of every judged question."""
+    return {q: values[measure] for q, values in evaluate(run, qrels, [measure]).per_query.items()}
 
 
 def timed(run: Callable[[], T]) -> tuple[float, T]:

@@ -23,10 +23,10 @@ from argus.stores.pgvector import open_pgvector
 from argus.stores.protocol import Store
 from argus.stores.qdrant import QdrantStore
 from argus.stores.spec import StoreConfig, StoreSpec
-from benchmarks import empty_stores
 from benchmarks.shared import timed, unit_rows
+from benchmarks.stores_in_place import DIM, empty_qdrant
 
-RECORDS, DIM, ASKED, BATCH, ROUNDS = 100_000, 384, 1_000, 500, 2
+RECORDS, ASKED, BATCH, ROUNDS = 100_000, 1_000, 500, 2
 REACH_BAR = 1.2
 
 
@@ -69,7 +69,7 @@ def _qdrant(_: Path, vectors: FloatArray) -> Iterator[Any]:
     from qdrant_client import QdrantClient, models
 
     client = QdrantClient(":memory:")
-    empty_stores.qdrant(client, DIM)
+    empty_qdrant(client)
     for start in range(0, len(vectors), 5_000):
         rows = vectors[start : start + 5_000]
         points = models.Batch(

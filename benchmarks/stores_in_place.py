@@ -32,7 +32,6 @@ from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import opened
 from argus.stores.protocol import Records
 from argus.stores.spec import open_store
-from benchmarks import empty_stores
 from benchmarks.shared import collection
 
 DIM, LIMIT = 384, 1_000
@@ -115,11 +114,19 @@ def _explained(spec: str, encoder: Encoder, asking: AskingConfig) -> str:
     return f"{query.id}, {document}: rank {told.standing.rank}: {told.verdict}"
 
 
+def empty_qdrant(client: Any) -> None:
+    """Make the collection `docs`."""
+    from qdrant_client import models
+
+    params = models.VectorParams(size=DIM, distance=models.Distance.COSINE)
+    client.create_collection("docs", vectors_config=params)
+
+
 def _qdrant(home: Path) -> str:
     from qdrant_client import QdrantClient
 
     client = QdrantClient(path=str(home / "store"))
-    empty_stores.qdrant(client, DIM)
+    empty_qdrant(client)
     client.close()
     return f"qdrant:{home / 'store'}/docs"
 
@@ -144,13 +151,32 @@ def _lancedb(home: Path) -> str:
 
 
 def _milvus(home: Path) -> str:
-    empty_stores.milvus(home / "docs.db", DIM).close()
+    from pymilvus import DataType, MilvusClient
+
+    client = MilvusClient(uri=str(home / "docs.db"))
+    schema = client.create_schema(auto_id=False, enable_dynamic_field=True)
+    schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=64)
+    schema.add_field("vector", DataType.FLOAT_VECTOR, dim=DIM)
+    params = client.prepare_index_params()
+    params.add_index("vector", index_type="FLAT", metric_type="COSINE")  # searched exactly
+    client.create_collection("docs", schema=schema, index_params=params)
+    client.close()
     return f"milvus:{home / 'docs.db'}/docs"
 
 
 def _sqlite_vec(home: Path) -> str:
+    import apsw
+    import sqlite_vec as extension
+
+    database = apsw.Connection(str(home / "docs.db"))
+    database.enable_load_extension(True)
+    database.load_extension(extension.loadable_path())
     columns = "+chunk_id TEXT, +title TEXT, +text TEXT, +words INTEGER"
-    empty_stores.sqlite_vec(home / "docs.db", DIM, columns).close()
+    database.execute(
+        f"CREATE VIRTUAL TABLE docs USING vec0(id TEXT PRIMARY KEY, "
+        f"embedding FLOAT[{DIM}] distance_metric=cosine, {columns})"
+    )
+    database.close()
     return f"sqlite-vec:{home / 'docs.db'}/docs"
 
 

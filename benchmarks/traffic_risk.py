@@ -8,10 +8,6 @@ the interval of 50 judgements holds the truth. TRAFFIC_VECTORS=FOLDER keeps vect
 
 from __future__ import annotations
 
-import os
-import tempfile
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,12 +17,11 @@ from argus.data.fields import FieldNames
 from argus.data.types import Document, Query, Run
 from argus.encoders import EncoderConfig, load_encoder
 from argus.evaluation.judged import read_judged
-from argus.indexes import search
 from argus.indexes.lexical import LexicalIndex
 from argus.measures.intervals import discrimination
 from argus.traffic.risk import rank_by_risk
 from argus.traffic.sampling import ServedQuestion, draw_sample, estimate_failures
-from benchmarks.shared import collection
+from benchmarks.shared import collection, dense_run, kept_vectors
 
 COLLECTIONS = ("hotpot100", "cranfield", "theoremqa_theorems", "impliret_wknow_multi")
 K, BUDGET, DRAWS = 10, 50, 500
@@ -55,38 +50,18 @@ def judged(name: str) -> tuple[list[Document], list[Query], Relevant, dict[str, 
         for query, grades in source.qrels.items()
         if (own := {id_ for id_, grade in grades.items() if grade > 0 and id_ in ids})
     }
-    vectors, asked = _vectors(name, documents, source.queries)
+    encoder = load_encoder(EncoderConfig(precision="float32"))
+    vectors = kept_vectors("TRAFFIC_VECTORS", name, lambda: {
+        "d": encoder.encode_documents([d.content for d in documents]),
+        "q": encoder.encode_queries([q.text for q in source.queries]),
+    })  # fmt: skip
     kept = [i for i, query in enumerate(source.queries) if query.id in relevant]
     questions = [source.queries[i] for i in kept]
     names = [query.id for query in questions]
     index = LexicalIndex.build([d.id for d in documents], [d.content for d in documents])
-    top = search(asked[kept], vectors, K)
-    dense = {
-        id_: {documents[row].id: float(s) for row, s in zip(rows, scores, strict=True)}
-        for id_, rows, scores in zip(names, top.rows, top.scores, strict=True)
-    }
+    dense = dense_run(names, vectors["q"][kept], documents, vectors["d"], K)
     words = index.search([query.text for query in questions], K).run(names)
     return documents, questions, relevant, {"vectors": dense, "BM25": words}
-
-
-def _vectors(name: str, documents: list[Document], queries: Any) -> Any:
-    home = os.environ.get("TRAFFIC_VECTORS")
-    with tempfile.TemporaryDirectory() as temporary:
-        path = Path(home or temporary) / f"{name.replace('/', '_')}.npz"
-        if not path.is_file():
-            encoder = _encoder()
-            np.savez(
-                path,
-                d=encoder.encode_documents([d.content for d in documents]),
-                q=encoder.encode_queries([q.text for q in queries]),
-            )
-        with np.load(path, allow_pickle=False) as stored:
-            return stored["d"], stored["q"]
-
-
-@cache
-def _encoder() -> Any:
-    return load_encoder(EncoderConfig(precision="float32"))
 
 
 def _measured(

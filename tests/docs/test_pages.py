@@ -9,6 +9,7 @@ import pytest
 
 import argus
 from benchmarks.__main__ import NAMES
+from benchmarks.shared import stored
 from tests.docs.test_readme import MOST_PER_SENTENCE, sentences
 from tests.support.example_runs import COMMANDS
 
@@ -63,6 +64,14 @@ def test_a_benchmark_that_it_names_is_there(page):
     commands = re.findall(r"python -m benchmarks((?: [a-z]\w+)+)", page.read_text("utf-8"))
     names = {name for command in commands for name in command.split()}
     assert names <= {*NAMES}
+
+
+def test_the_table_across_languages_is_the_benchmarks():
+    text = (ROOT / "docs" / "results" / "stores-and-retrievers.md").read_text("utf-8")
+    found = stored("languages")["nDCG@10"]
+    for arm in ("cosine", "CSLS", "z-scores", "interleaved", "centred"):
+        told = [found[s][arm]["mean"] for s in ("together", "once", "CMRC among XQuAD")]
+        assert f"| {' | '.join(f'{mean:.3f}' for mean in told)} |" in text
 
 
 def test_the_reference_has_every_command_and_every_public_name():

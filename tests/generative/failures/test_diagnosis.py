@@ -28,10 +28,7 @@ def test_a_verdict_decides_whether_an_annotation_is_missing() -> None:
 
 
 def test_traits_that_go_with_success_in_this_run_come_last() -> None:
-    held = {
-        "dominance": {"difference": -0.4},
-        "too-many-unigrams": {"difference": 0.4},
-    }
+    held = {"dominance": {"difference": -0.4}, "too-many-unigrams": {"difference": 0.4}}
     found = told(row(unigram_share=0.95, dominance=0.9), held)
     assert [id_ for id_, _ in found] == ["too-many-unigrams", "dominance"]
 

@@ -122,10 +122,7 @@ def test_a_passage_listed_twice_counts_once_at_its_better_rank(name):
 def test_positives_without_ids_are_known_by_title_and_text():
     gold = [{"title": "BERN", "text": "the Old town"}, {"title": "Bern", "text": "The old town!"}]
     case, amiss, _ = read(asked(positive_ctxs=[*gold, {"psg_id": "p9", "text": "far"}, {}, 3]))
-    assert case.positives == (
-        Positive(None, "BERN", "the Old town"),
-        Positive("p9", "", "far"),
-    )
+    assert case.positives == (Positive(None, "BERN", "the Old town"), Positive("p9", "", "far"))
     assert case.passages[0].correct is True
     assert amiss == {Problem.POSITIVES: 2}
     other, _, _ = read(asked(positive_ctxs=[{"title": "Basel", "text": "The old town."}]))

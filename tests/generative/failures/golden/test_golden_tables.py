@@ -70,10 +70,7 @@ def test_shares_of_score_over_all_and_over_correct_passages():
 def test_what_an_answer_weighs_more_as_a_title():
     # All: questions 0, 2, 8: 3, 1.5, 2.5: mean 7/3, from it 4/6, -5/6, 1/6: variance 42/36/3.
     # Correct: 3, 1, 2.5: mean 13/6, from it 5/6, -7/6, 2/6: variance 78/36/3.
-    expected = [
-        ["all", 3, 7 / 3, sqrt(7 / 18), 2.5],
-        ["correct", 3, 13 / 6, sqrt(13 / 18), 2.5],
-    ]
+    expected = [["all", 3, 7 / 3, sqrt(7 / 18), 2.5], ["correct", 3, 13 / 6, sqrt(13 / 18), 2.5]]
     table = tables()["metadata"]["answer_title_gain"]
     assert lines(table, "passages", "n", "mean", "sigma", "median") == alike(expected)
 
