@@ -130,7 +130,7 @@ class Demo:
         for seed in range(NULLS):
             others = np.random.default_rng(seed).permutation(rows)
             targets = others[np.searchsorted(profiled, self.targets)]
-            examples = Examples(documents, self.needs, targets[:, None])
+            examples = Examples(documents, self.needs, targets)
             learnt = learn(examples, replace(DEFAULT, seed=seed))
             gains.append(held_out_gain(learnt, examples, seed))
             now = self.values(moved(self.asked, learnt))

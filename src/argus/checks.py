@@ -131,11 +131,10 @@ def check(
         sources: What the documents were made of, to tell which are stale: a folder, or a file.
         run: What it answered elsewhere to exported probes (argus research export): TREC or JSON.
     """
-    source, retriever = _asked_for(named_once(source, corpus), retriever)
+    source, retriever, store = _asked_for(named_once(source, corpus), retriever, store)
     exposing, reaching = exposing or ExposureConfig(), reaching or ReachConfig()
     reaching = replace(reaching, **{name: getattr(exposing, name) for name in SHARED})
     is_named = not isinstance(source, StoreCorpus) or bool(encoder or retriever or run)
-    store = store or _store_of(source, retriever)
     asking = asking or AskingConfig()
     opening = asking.opening
     alone = isinstance(retriever, str) and not asks_store(retriever)  # it is said of the corpus
@@ -215,22 +214,22 @@ def check(
     return CheckResult(folder, report, parts, notes)
 
 
-def _asked_for(corpus: AnyCorpus | None, retriever: Any) -> tuple[Any, Any]:
-    """Return the documents to ask for, and the retriever: an index is asked for its own."""
-    if not isinstance(corpus, str | Path):
-        return corpus, retriever
-    if not is_index(str(corpus)):
-        return named(corpus), retriever
-    from argus.indexes.views import ViewIndex, originals
+def _asked_for(corpus: AnyCorpus | None, retriever: Any, store: Any) -> tuple[Any, Any, Any]:
+    """Return the documents to ask for, the retriever, and the store that holds or is asked.
 
-    return originals(ViewIndex.open(input_path(corpus) or corpus)), retriever or str(corpus)
+    An index is asked for its own documents.
+    """
+    source: Any = corpus
+    if isinstance(corpus, str | Path) and is_index(str(corpus)):
+        from argus.indexes.views import ViewIndex, originals
 
-
-def _store_of(source: Any, retriever: Any) -> str | None:
-    """Return the store that holds the documents, or that is asked."""
-    if isinstance(source, StoreCorpus) and isinstance(source.store, str):
-        return source.store
-    return retriever if isinstance(retriever, str) and is_store(retriever) else None
+        retriever = retriever or str(corpus)
+        source = originals(ViewIndex.open(input_path(corpus) or corpus))
+    elif isinstance(corpus, str | Path):
+        source = named(corpus)
+    holders = (source.store if isinstance(source, StoreCorpus) else None, retriever)
+    held = (name for name in holders if isinstance(name, str) and is_store(name))
+    return source, retriever, store or next(held, None)
 
 
 def _asked(queries: Path | str | Sequence[Any], log: Path | None) -> Sequence[Any]:
