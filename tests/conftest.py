@@ -42,6 +42,8 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # Ray keeps to loopback
 os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "a5" * 32}  # not the user's own
 
+gc.disable()  # until all is imported: `pytest_collection_finish`
+
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
@@ -63,6 +65,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
