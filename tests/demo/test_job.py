@@ -64,7 +64,7 @@ def test_what_ships_with_it_states_its_licence():
 
 
 def test_the_whole_demo_runs_on_its_first_entities(tmp_path):
-    result = job.demo(out=tmp_path, full=True, limit=150)
+    result = job.demo(out=tmp_path, full=True, limit=60)
     sections = json.loads((tmp_path / SUMMARY).read_text())
     assert {"audit", "exposure"} <= sections.keys() and list(result.headline())
 
