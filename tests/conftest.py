@@ -68,8 +68,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
     @cache
     def loads(file: str) -> bool:
-        text = (config.rootpath / file).read_text("utf-8")
-        return any(word in text for word in LIBRARY)
+        return any(word in (config.rootpath / file).read_text("utf-8") for word in LIBRARY)
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -203,9 +204,8 @@ def test_a_cluster_is_joined_by_its_address(ray):
         [sys.executable, "-c", CONNECT, address], capture_output=True, text=True, timeout=120,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
     )  # fmt: skip
-    assert done.stdout.startswith("0 "), done.stderr
-    pid = int(done.stdout.split()[1])
-    assert_gone(lambda: Path(f"/proc/{pid}").exists() and {pid})
+    assert re.fullmatch(r"0 \d+\n", done.stdout), done.stderr
+    assert_gone(Path(f"/proc/{done.stdout.split()[1]}").exists)
 
 
 @pytest.mark.parametrize(
