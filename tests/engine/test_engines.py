@@ -30,6 +30,7 @@ from argus.retrievability.config import AuditConfig
 from tests.engine import steps
 from tests.support.word_encoder import WordEncoder
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 # Of whole jobs.
 N = 240
@@ -76,7 +77,7 @@ def ray():
         yield engine
 
 
-@pytest.fixture(params=["local", pytest.param("ray", marks=pytest.mark.slow)])
+@pytest.fixture(params=["local", "ray"])
 def engine(request):
     return request.getfixturevalue(request.param)
 
@@ -168,7 +169,6 @@ def test_memmaps_stay_memmaps_and_large_arrays_are_shared(local, tmp_path):
     assert sums == tuple(float(array.sum()) for array in shared)
 
 
-@pytest.mark.slow
 def test_a_killed_actor_costs_nothing_but_its_blocks(ray, tmp_path):
     shared = (str(tmp_path), {3, 4}, 1)
     assert run(ray, steps.dying, range(30), shared) == {n: n * 10 for n in range(30)}
@@ -179,7 +179,6 @@ def test_a_killed_actor_costs_nothing_but_its_blocks(ray, tmp_path):
     assert sum(again.values()) <= 2 * AHEAD  # what two dead workers had in hand
 
 
-@pytest.mark.slow
 def test_a_consumer_that_stops_ends_the_actors(ray):
     results = ray.run(Work(setup=steps.pids, shared=None, what="x"), range(1000))
     pids = {next(results)[1] for _ in range(6)}
@@ -197,7 +196,6 @@ with open_engine(EngineConfig(name="ray", address=sys.argv[1], workers=1)) as en
 """
 
 
-@pytest.mark.slow
 def test_a_cluster_is_joined_by_its_address(ray):
     address = ray.ray.get_runtime_context().gcs_address
     done = subprocess.run(
@@ -274,7 +272,6 @@ def audited(documents, tmp_path_factory):
     return out
 
 
-@pytest.mark.slow
 def test_an_audit_in_many_parts_is_the_same_to_the_last_bit(
     documents, audited, ray, tmp_path, small_batches
 ):
@@ -283,7 +280,6 @@ def test_an_audit_in_many_parts_is_the_same_to_the_last_bit(
     assert not (tmp_path / "there" / "ranks").exists()
 
 
-@pytest.mark.slow
 def test_an_index_that_is_built_and_added_to(documents, ray, tmp_path, small_batches):
     for name, where in (("here", None), ("there", of_one_worker(ray))):
         build_index(documents[:200], out=tmp_path / name, encoder=WordEncoder(), engine=where)
@@ -299,7 +295,6 @@ def test_an_index_that_is_built_and_added_to(documents, ray, tmp_path, small_bat
         assert "engine" in sections(tmp_path / "there", job, "manifest.json")
 
 
-@pytest.mark.slow
 def test_what_stopped_on_a_cluster_goes_on_on_this_machine(
     documents, audited, ray, tmp_path, small_batches
 ):
