@@ -99,6 +99,7 @@ def busy(expression: Expression) -> str:
     return ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_time_grows_as_the_text_does(shard: int) -> None:
     left = [one for one in expressions()[shard::SHARDS] if one.where not in BOUNDED]

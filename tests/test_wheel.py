@@ -117,7 +117,14 @@ def test_lint_gate_and_report_work_without_torch(site: Path, light, tmp_path: Pa
     assert (tmp_path / "judged" / "report.html").is_file()
 
 
-def test_the_demo_runs_without_torch_or_lancedb(light) -> None:
+PLANTED = re.compile("quantiles|link_to|sample")
+
+
+def test_the_demo_runs_without_torch_or_lancedb(site: Path, light) -> None:
+    """On a part of its documents: the README's commands run on all."""
+    file = site / "argus" / "demo" / "python" / "documents.jsonl"
+    rows = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(row for i, row in enumerate(rows) if i % 8 == 0 or PLANTED.search(row)))
     ran = light("demo")
     assert ran.returncode == 0, ran.stderr
     assert "  lost: statistics.quantiles " in ran.stdout

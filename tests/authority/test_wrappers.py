@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
-from llama_index.core.base.base_retriever import BaseRetriever as NodeRetriever
-from llama_index.core.schema import NodeWithScore, TextNode
 
 from argus.authority.relation import Authority
 from argus.authority.resolution import AuthorityRetriever
@@ -38,21 +36,8 @@ class Chain(BaseRetriever):
         return self.found
 
 
-class Nodes(NodeRetriever):
-    def __init__(self, found):
-        super().__init__()
-        self.found = found
-
-    def _retrieve(self, query_bundle):
-        return self.found
-
-
 def document(text, **metadata):
     return Document(page_content=text, metadata=metadata)
-
-
-def node(text, id_, score, **metadata):
-    return NodeWithScore(node=TextNode(text=text, id_=id_, metadata=metadata), score=score)
 
 
 def test_a_langchain_document_is_replaced_by_one_of_its_class(authority):
@@ -67,6 +52,20 @@ def test_a_langchain_document_is_replaced_by_one_of_its_class(authority):
 
 
 def test_llamaindex_nodes_are_replaced_with_their_score(authority):
+    from llama_index.core.base.base_retriever import BaseRetriever
+    from llama_index.core.schema import NodeWithScore, TextNode
+
+    class Nodes(BaseRetriever):
+        def __init__(self, found):
+            super().__init__()
+            self.found = found
+
+        def _retrieve(self, query_bundle):
+            return self.found
+
+    def node(text, id_, score, **metadata):
+        return NodeWithScore(node=TextNode(text=text, id_=id_, metadata=metadata), score=score)
+
     nodes = Nodes(
         [node("The flaw is open.", "open", 0.9), node("x", "chunk-7", 0.5, doc_id="other")]
     )

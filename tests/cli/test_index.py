@@ -21,7 +21,7 @@ def corpora(jsonl, tmp_path):
 
 def test_vectors_of_another_origin_are_warned_of_and_never_mixed(argus, tmp_path):
     np.save(tmp_path / "v.npy", np.random.default_rng(0).normal(size=(3, 384)))
-    build = ("index", "build", "--corpus", "c.jsonl", "--out", "i", "--precision", "float32")
+    build = ("index", "build", "--corpus", "c.jsonl", "--out", "i")
     code, out, _ = argus(*build, "--vectors", "v.npy")
     assert code == 0
     assert "warning: your vectors are not what" in out

@@ -33,7 +33,7 @@ def tables(folder, name="argus.toml"):
 
 
 def test_the_commands_it_names_run(argus, files):
-    ran = argus("init", "--corpus", "docs.jsonl", *JUDGED, "--precision", "float32")
+    ran = argus("init", "--corpus", "docs.jsonl", *JUDGED)
     assert ran.code == 0 and "written: argus.toml" in ran.out
     *_, last = ran.out.splitlines()
     assert last == "next: argus check --config argus.toml"

@@ -18,7 +18,7 @@ from tests.support.superseding import write_story
 
 QUESTIONS = [{"_id": f"q{i}", "text": f"Who was linked with part {i}?"} for i in range(1, 6)]
 AUDIT = "research audit --corpus docs.jsonl --out out"
-SCENARIOS = "--corpus scenarios.jsonl --profiles scenarios.jsonl --out out --precision float32"
+SCENARIOS = "--corpus scenarios.jsonl --profiles scenarios.jsonl --out out"
 EVALUATE = "evaluate --queries queries.jsonl --qrels qrels.tsv --run a.trec --out out"
 STORE = "sqlite-vec:store/docs.db/docs"
 REMEDY = "--index ix --kb kb.jsonl --tau 0.6"

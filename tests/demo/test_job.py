@@ -1,6 +1,8 @@
-"""Both demos on real parts: what was planted is named, and what they print to try runs."""
+"""Both demos on real parts, the first as the README runs it; what they print to try runs."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -12,14 +14,27 @@ from tests.support import console
 pytestmark = pytest.mark.slow
 
 
+ROOT = Path(__file__).parents[2]
+
+
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory):
-    """The lines of `argus demo`, run in a folder that stays the working one."""
+def readme(tmp_path_factory):
+    """What the README's commands print, in a folder that stays the working one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("demo"))
-        ran = console.run("argus demo", {})
-        assert ran.code == 0, ran.output
-        yield ran.output.splitlines()
+        home = tmp_path_factory.mktemp("readme")
+        shutil.copytree(ROOT / "examples", home / "examples")
+        patch.chdir(home)
+        yield console.check(ROOT / "README.md")
+
+
+@pytest.fixture
+def shown(readme):
+    """The lines of `argus demo`."""
+    return readme[0].output.splitlines()
+
+
+def test_the_readme_prints_what_it_shows(readme):
+    assert len(readme) == 6
 
 
 def test_each_planted_fault_is_named_and_nothing_else_is_lost_or_stale(shown):
@@ -49,7 +64,7 @@ def test_what_ships_with_it_states_its_licence():
 
 
 def test_the_whole_demo_runs_on_its_first_entities(tmp_path):
-    result = job.demo(out=tmp_path, full=True, limit=150)
+    result = job.demo(out=tmp_path, full=True, limit=60)
     sections = json.loads((tmp_path / SUMMARY).read_text())
     assert {"audit", "exposure"} <= sections.keys() and list(result.headline())
 

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from sentence_transformers import MultiVectorEncoder, SparseEncoder
-from transformers import BertConfig, BertForSequenceClassification
 
 from argus.encoders import EncoderConfig, load_any_encoder
 from argus.encoders.embed import Item, Role, encode_batch
@@ -31,10 +29,12 @@ def load(folder, **settings):
 
 @pytest.mark.parametrize(
     ("name", "library", "similarity"),
-    [("dot", SparseEncoder, "sparse-dot"), ("maxsim", MultiVectorEncoder, "maxsim")],
+    [("dot", "SparseEncoder", "sparse-dot"), ("maxsim", "MultiVectorEncoder", "maxsim")],
 )
 def test_scores_are_those_of_the_library(folders, name, library, similarity):
-    encoder = load(folders[name])
+    import sentence_transformers
+
+    encoder, library = load(folders[name]), getattr(sentence_transformers, library)
     model = library(str(folders[name]), device="cpu", local_files_only=True)
     options = {"task": "document"} if name == "maxsim" else {}
     documents = model.encode(TEXTS, prompt="passage: ", **options)
@@ -67,6 +67,8 @@ def test_a_text_without_a_row_fails_alone(folders, name, monkeypatch):
 
 def test_a_cross_encoder_is_refused(tmp_path):
     """As transformers saves it, without settings of sentence-transformers."""
+    from transformers import BertConfig, BertForSequenceClassification
+
     bert = word_pieces(tmp_path / "cross")
     sizes = {"hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64}
     config = BertConfig(vocab_size=64, num_hidden_layers=1, **sizes)

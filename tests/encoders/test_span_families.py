@@ -7,11 +7,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from tokenizers import trainers as training
-from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 from argus.data.types import Span
 from argus.encoders import EncoderConfig, load_encoder
@@ -88,6 +85,10 @@ FAMILIES = {
 
 def make(folder, family):
     """Save a tiny random BERT with a tokenizer of the family; load it by its path."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
     tokenizer, trainer, post = FAMILIES[family]()
     tokenizer.train_from_iterator(CORPUS, trainer)
     frame = processors.TemplateProcessing(

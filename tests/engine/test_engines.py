@@ -1,25 +1,48 @@
-"""Both engines on the same work; the cluster has two cores on loopback."""
+"""Both engines on the same work, and whole jobs on a cluster of two cores of this machine."""
 
+import json
 import os
+import re
 import signal
-import socket
 import subprocess
 import sys
 import time
 from collections import Counter
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
+from argus.data.types import Document
 from argus.engine import EngineConfig, Work, open_engine
 from argus.engine.local import AHEAD
-from argus.errors import ArgusError, InputError
+from argus.engine.on_ray import RayEngine
+from argus.errors import ArgusError, EncodingError, InputError
+from argus.indexes.job import add_documents, build_index
+from argus.indexes.views import ViewIndex, originals
+from argus.knowledge import KnowledgeSource
+from argus.retrievability import audit as audit_job
+from argus.retrievability.audit import audit
+from argus.retrievability.config import AuditConfig
 from tests.engine import steps
+from tests.support.word_encoder import WordEncoder
 
-STORE = 200 << 20
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
+# Of whole jobs.
+N = 240
+FIRST = ["Alder", "Birch", "Cedar", "Dogwood", "Elm", "Fir"]
+SECOND = ["Court", "Gate", "Hall", "House"]
+THIRD = ["Ash", "Bay", "Cliff", "Dale", "End", "Ford", "Green", "Hill", "Isle", "Lake"]
+TITLES = [f"{a} {b} {c}" for a in FIRST for b in SECOND for c in THIRD]
+CONFIG = AuditConfig(k=(5,), pool=(50,))
+VOLATILE = {
+    "parts", "started", "finished", "timings_s", "invocation", "peak_memory_bytes", "environment",
+    "engine",
+}  # fmt: skip
 
 
 def members(session):
@@ -41,45 +64,20 @@ def assert_gone(left, within_s=60.0):
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    """A cluster that was started by hand, as a configuration."""
-    pytest.importorskip("ray.exceptions", reason="pip install 'argus-retrieval[ray]'")
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port = listening.getsockname()[1]
-    log = tmp_path_factory.mktemp("ray") / "log"
-    command = [
-        *(str(Path(sys.executable).with_name("ray")), "start", "--head", "--block"),
-        *(f"--port={port}", "--num-cpus=2", "--include-dashboard=false"),
-        f"--object-store-memory={STORE}",
-    ]
-    path = os.pathsep.join([str(ROOT), str(ROOT / "src")])
-    env = os.environ | {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": path}
-    with log.open("w") as out:
-        head = subprocess.Popen(command, stdout=out, stderr=out, env=env, start_new_session=True)
-    until = time.monotonic() + 120
-    while "Ray runtime started" not in log.read_text():
-        assert head.poll() is None and time.monotonic() < until, log.read_text()
-        time.sleep(0.2)
-    yield EngineConfig(name="ray", address=f"127.0.0.1:{port}")
-    head.terminate()
-    head.wait(60)
-    assert_gone(lambda: members(head.pid))
-
-
-@pytest.fixture(scope="module")
 def local():
     with open_engine(EngineConfig(workers=2)) as engine:
         yield engine
 
 
 @pytest.fixture(scope="module")
-def ray(cluster):
-    with open_engine(cluster) as engine:
+def ray():
+    """The one cluster of these tests: it takes seconds to start."""
+    pytest.importorskip("ray.exceptions", reason="pip install 'argus-retrieval[ray]'")
+    with open_engine(EngineConfig(name="ray", workers=2)) as engine:
         yield engine
 
 
-@pytest.fixture(params=["local", pytest.param("ray", marks=pytest.mark.slow)])
+@pytest.fixture(params=["local", "ray"])
 def engine(request):
     return request.getfixturevalue(request.param)
 
@@ -101,7 +99,13 @@ def test_workers_return_what_this_process_does_to_the_bit(engine):
             assert norms.flags.writeable
 
 
+def of_one_worker(ray):
+    """The same cluster where a second worker would show no more: each takes seconds to start."""
+    return RayEngine(ray.ray, 1)
+
+
 def test_errors_come_through_as_they_were_and_the_engine_goes_on(engine):
+    engine = engine if engine.name == "local" else of_one_worker(engine)
     with pytest.raises(InputError, match=r"dogs.tsv: 7 legs; expected 4\. Count again\.") as caught:
         run(engine, steps.failing, ["fine", "input"])
     error = caught.value
@@ -165,7 +169,6 @@ def test_memmaps_stay_memmaps_and_large_arrays_are_shared(local, tmp_path):
     assert sums == tuple(float(array.sum()) for array in shared)
 
 
-@pytest.mark.slow
 def test_a_killed_actor_costs_nothing_but_its_blocks(ray, tmp_path):
     shared = (str(tmp_path), {3, 4}, 1)
     assert run(ray, steps.dying, range(30), shared) == {n: n * 10 for n in range(30)}
@@ -176,12 +179,31 @@ def test_a_killed_actor_costs_nothing_but_its_blocks(ray, tmp_path):
     assert sum(again.values()) <= 2 * AHEAD  # what two dead workers had in hand
 
 
-@pytest.mark.slow
 def test_a_consumer_that_stops_ends_the_actors(ray):
     results = ray.run(Work(setup=steps.pids, shared=None, what="x"), range(1000))
     pids = {next(results)[1] for _ in range(6)}
     results.close()
     assert_gone(lambda: {pid for pid in pids if Path(f"/proc/{pid}").exists()})
+
+
+CONNECT = """
+import sys
+from argus.engine import EngineConfig, Work, open_engine
+from tests.engine import steps
+with open_engine(EngineConfig(name="ray", address=sys.argv[1], workers=1)) as engine:
+    (result,) = engine.run(Work(setup=steps.pids, shared=None, what="x"), [None])
+    print(*result)
+"""
+
+
+def test_a_cluster_is_joined_by_its_address(ray):
+    address = ray.ray.get_runtime_context().gcs_address
+    done = subprocess.run(
+        [sys.executable, "-c", CONNECT, address], capture_output=True, text=True, timeout=120,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert re.fullmatch(r"0 \d+\n", done.stdout), done.stderr
+    assert_gone(Path(f"/proc/{done.stdout.split()[1]}").exists)
 
 
 @pytest.mark.parametrize(
@@ -197,3 +219,93 @@ def test_a_consumer_that_stops_ends_the_actors(ray):
 def test_what_does_not_fit_is_refused(options, message):
     with pytest.raises(InputError, match=message):
         EngineConfig(**options)
+
+
+@pytest.fixture(scope="module")
+def documents():
+    """240 documents; each names two others by their titles."""
+    rows = []
+    for i, title in enumerate(TITLES):
+        near, far = TITLES[(i + 1) % N], TITLES[(7 * i + 3) % N]
+        text = f"{title} lies {i} miles from {near}. Its road number {i % 17} leads on to {far}."
+        rows.append(Document(f"d{i:03}", text, title))
+    return rows
+
+
+@pytest.fixture
+def small_batches(monkeypatch):
+    monkeypatch.setattr(import_module("argus.encoders.embed"), "BATCH_TEXTS", 40)
+    monkeypatch.setattr(audit_job, "PART_QUERIES", 64)
+
+
+def sections(out, job, name):
+    return json.loads((out / name).read_text())[job]
+
+
+def settled(out, job):
+    """What a job's manifest says that must not depend on where it ran."""
+    section = sections(out, job, "manifest.json")
+    section["encoder"].pop("precision_trials", None)
+    return {key: value for key, value in section.items() if key not in VOLATILE}
+
+
+def agree(a, b, job):
+    """Assert that two folders hold the same results of a job."""
+    left, right = ({p.name: pq.read_table(p) for p in out.glob("*.parquet")} for out in (a, b))
+    assert left == right and left
+    assert sections(a, job, "summary.json") == sections(b, job, "summary.json")
+    assert settled(a, job) == settled(b, job)
+    assert "engine" not in sections(a, job, "manifest.json")
+    assert sections(b, job, "manifest.json")["engine"]["name"] in ("local", "ray")
+
+
+def run_audit(documents, out, **options):
+    source = KnowledgeSource(relations="mentions")
+    options = {"encoder": WordEncoder(), "config": CONFIG} | options
+    return audit(documents, out=out, source=source, **options)
+
+
+@pytest.fixture(scope="module")
+def audited(documents, tmp_path_factory):
+    out = tmp_path_factory.mktemp("audited") / "here"
+    run_audit(documents, out)
+    return out
+
+
+def test_an_audit_in_many_parts_is_the_same_to_the_last_bit(
+    documents, audited, ray, tmp_path, small_batches
+):
+    run_audit(documents, tmp_path / "there", engine=ray)
+    agree(audited, tmp_path / "there", "audit")
+    assert not (tmp_path / "there" / "ranks").exists()
+
+
+def test_an_index_that_is_built_and_added_to(documents, ray, tmp_path, small_batches):
+    for name, where in (("here", None), ("there", of_one_worker(ray))):
+        build_index(documents[:200], out=tmp_path / name, encoder=WordEncoder(), engine=where)
+        more = documents[200:]
+        add_documents(tmp_path / name, more, encoder=WordEncoder(), engine=where)
+    here, there = (ViewIndex.open(tmp_path / name) for name in ("here", "there"))
+    assert originals(here) == originals(there)
+    queries = WordEncoder().encode_queries(TITLES)
+    queries /= np.linalg.norm(queries, axis=1, keepdims=True)
+    assert here.search(queries, 20) == there.search(queries, 20)
+    for job in ("index", "index add"):
+        assert settled(tmp_path / "here", job) == settled(tmp_path / "there", job)
+        assert "engine" in sections(tmp_path / "there", job, "manifest.json")
+
+
+def test_what_stopped_on_a_cluster_goes_on_on_this_machine(
+    documents, audited, ray, tmp_path, small_batches
+):
+    trap, out = tmp_path / "trap", tmp_path / "there"
+    trap.mkdir()
+    stored = out / "embeddings" / "keys.bin"
+    broken = WordEncoder(trap, until=stored)
+    with pytest.raises(EncodingError, match="the encoder is out of order"):
+        run_audit(documents, out, encoder=broken, engine=of_one_worker(ray))
+    stored_bytes = stored.read_bytes()
+    assert 0 < len(stored_bytes) <= 2 * 40 * 16
+    run_audit(documents, out, engine=EngineConfig(workers=2))
+    assert stored.read_bytes().startswith(stored_bytes)
+    agree(audited, out, "audit")

@@ -1,8 +1,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from qdrant_client.hybrid.fusion import distribution_based_score_fusion
-from qdrant_client.models import ScoredPoint
 
 from argus.errors import InputError
 from argus.indexes.fusion import fuse, fuse_with_bm25, question_weights
@@ -36,6 +34,9 @@ def test_bm25_counts_a_fifth_unless_told_otherwise():
 
 @given(runs=st.lists(st.dictionaries(IDS, SCORES, min_size=1), min_size=2, max_size=2))
 def test_dbsf_scores_as_qdrant_does(runs):
+    from qdrant_client.hybrid.fusion import distribution_based_score_fusion
+    from qdrant_client.models import ScoredPoint
+
     expected = distribution_based_score_fusion(
         [[ScoredPoint(id=int(doc), version=0, score=s) for doc, s in r.items()] for r in runs], 20
     )

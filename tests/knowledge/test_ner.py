@@ -2,10 +2,12 @@ import random
 import re
 import string
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+import transformers
 from tokenizers import (
     Tokenizer,
     decoders,
@@ -14,14 +16,6 @@ from tokenizers import (
     pre_tokenizers,
     processors,
     trainers,
-)
-from transformers import (
-    BertConfig,
-    BertForTokenClassification,
-    BertModel,
-    PreTrainedTokenizerFast,
-    RobertaConfig,
-    RobertaForTokenClassification,
 )
 
 from argus.data import Span
@@ -67,7 +61,7 @@ def text_and_spans(pieces: Tagged) -> tuple[str, list[tuple[int, int, str]]]:
     return text, spans
 
 
-def tokenizer_of(family: str, texts: list[str]) -> PreTrainedTokenizerFast:
+def tokenizer_of(family: str, texts: list[str]) -> Any:
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
     if family == "WordPiece":
         tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
@@ -89,13 +83,13 @@ def tokenizer_of(family: str, texts: list[str]) -> PreTrainedTokenizerFast:
     byte_level = processors.ByteLevel(trim_offsets=False)  # tokens count their leading space in
     parts = [frame] if family == "WordPiece" else [byte_level, frame]
     tokenizer.post_processor = processors.Sequence(parts)
-    return PreTrainedTokenizerFast(
+    return transformers.PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]",
         sep_token="[SEP]", model_max_length=10**30,
     )  # fmt: skip
 
 
-def network_of(family: str, tokenizer: PreTrainedTokenizerFast) -> torch.nn.Module:
+def network_of(family: str, tokenizer: Any) -> torch.nn.Module:
     sizes = {
         "vocab_size": len(tokenizer), "hidden_size": 48, "num_hidden_layers": 2,
         "num_attention_heads": 4, "intermediate_size": 96, "id2label": dict(enumerate(TAGS)),
@@ -104,10 +98,14 @@ def network_of(family: str, tokenizer: PreTrainedTokenizerFast) -> torch.nn.Modu
     }  # fmt: skip
     torch.manual_seed(0)
     if family == "WordPiece":
-        return BertForTokenClassification(BertConfig(max_position_embeddings=WINDOW, **sizes))
+        return transformers.BertForTokenClassification(
+            transformers.BertConfig(max_position_embeddings=WINDOW, **sizes)
+        )
     # Positions are numbered from behind the padding index, 0: one more than are read.
-    config = RobertaConfig(max_position_embeddings=WINDOW + 1, type_vocab_size=1, **sizes)
-    return RobertaForTokenClassification(config)
+    config = transformers.RobertaConfig(
+        max_position_embeddings=WINDOW + 1, type_vocab_size=1, **sizes
+    )
+    return transformers.RobertaForTokenClassification(config)
 
 
 def targets(tokenizer, batch: list[Tagged]):
@@ -222,15 +220,15 @@ def test_a_model_that_is_not_there_is_named_with_the_ways_out() -> None:
 
 def test_a_model_that_never_learnt_to_tag_is_refused(tmp_path) -> None:
     tokenizer = tokenizer_of("WordPiece", [string.ascii_letters])
-    config = BertConfig(
+    config = transformers.BertConfig(
         vocab_size=len(tokenizer), hidden_size=8, num_hidden_layers=1, num_attention_heads=1,
         intermediate_size=8,
     )  # fmt: skip
-    BertModel(config).save_pretrained(tmp_path / "encoder")
+    transformers.BertModel(config).save_pretrained(tmp_path / "encoder")
     tokenizer.save_pretrained(tmp_path / "encoder")
     with pytest.raises(InputError, match=r"not a trained token classifier: weights 'classifier"):
         TokenClassifier(tmp_path / "encoder")
-    BertForTokenClassification(config).save_pretrained(tmp_path / "unnamed")
+    transformers.BertForTokenClassification(config).save_pretrained(tmp_path / "unnamed")
     tokenizer.save_pretrained(tmp_path / "unnamed")
     with pytest.raises(InputError, match="its tags are LABEL_0, LABEL_1"):
         TokenClassifier(tmp_path / "unnamed")

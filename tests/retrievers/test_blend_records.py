@@ -40,6 +40,7 @@ def store(request, tmp_path, index):
     return LOCAL[request.param](tmp_path / "store", numbered(index))
 
 
+@pytest.mark.slow
 def test_a_store_ranks_as_the_index_does(store, index):
     with BlendedRetriever(store, IndexRetriever(index.index, index.encoder, hybrid="dense")) as own:
         for query in QUERIES:

@@ -1,7 +1,6 @@
 """What a store is opened with: settings that it has, and a key that is there."""
 
 import pytest
-from qdrant_client import QdrantClient
 
 from argus.errors import InputError
 from argus.stores.spec import KINDS, TAKEN, StoreConfig, open_store
@@ -24,6 +23,8 @@ def test_a_setting_that_a_store_lacks_is_refused(kind):
 
 
 def test_a_folder_of_qdrant_that_a_retriever_holds_is_read_and_stays_open(tmp_path):
+    from qdrant_client import QdrantClient
+
     spec = qdrant(tmp_path / "store").spec
     theirs = QdrantClient(path=str(tmp_path / "store"))
     for _ in range(2):

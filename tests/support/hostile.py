@@ -13,7 +13,6 @@ from argus.remedies.blend import blend_index
 from argus.retrievability.audit import audit
 from argus.retrievability.config import AuditConfig
 from argus.service.workplace import Workplace, open_workplace
-from tests.support.sentence_models import make_model
 from tests.support.words import ByWords, corpus
 
 # Each sets a flag where it is run, but the last: it turns what stands beside it.
@@ -48,8 +47,7 @@ QUESTIONS = [
 
 def make_place(root: Path) -> Workplace:
     """Make an index with a repair, results of every page, and records; return the workplace."""
-    model = make_model(root.parent / "model")
-    encoder = EncoderConfig(model=str(model), precision="float32", device="cpu")
+    encoder = EncoderConfig()
     place, everything = root / "place", documents()
     report = place / "report"
     report.mkdir(parents=True)

@@ -2,18 +2,6 @@
 
 import string
 
-import torch
-from sentence_transformers import MultiVectorEncoder, SentenceTransformer, SparseEncoder
-from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
-from sentence_transformers.sentence_transformer.modules import (
-    Dense,
-    Normalize,
-    Pooling,
-    Transformer,
-)
-from sentence_transformers.sparse_encoder.modules import SpladePooling
-from transformers import BertConfig, BertForMaskedLM, BertModel, BertTokenizerFast
-
 HIDDEN, WINDOW = 32, 32
 
 
@@ -22,14 +10,19 @@ def make_model(
     similarity=None,
 ):  # fmt: skip
     """Save a real, tiny BERT as a sentence model; return the folder."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules as of
+    from transformers import BertModel
+
     bert = word_pieces(folder, cased=cased)
     torch.manual_seed(seed)
     BertModel(_config(bert)).save_pretrained(bert)
     modules = [
-        Transformer(str(bert), max_seq_length=WINDOW),
-        Pooling(HIDDEN, pooling_mode=pooling),
-        *([Dense(HIDDEN, dense)] if dense else []),
-        *([Normalize()] if normalize else []),
+        of.Transformer(str(bert), max_seq_length=WINDOW),
+        of.Pooling(HIDDEN, pooling_mode=pooling),
+        *([of.Dense(HIDDEN, dense)] if dense else []),
+        *([of.Normalize()] if normalize else []),
     ]
     SentenceTransformer(
         modules=modules, prompts=prompts or {}, similarity_fn_name=similarity, device="cpu"
@@ -39,6 +32,8 @@ def make_model(
 
 def word_pieces(folder, *, cased=False):
     """Save a tokenizer of letters and a few words beside a model's folder; return its own."""
+    from transformers import BertTokenizerFast
+
     bert = folder.parent / f"{folder.name}-bert"
     bert.mkdir(parents=True)
     letters = string.ascii_letters if cased else string.ascii_lowercase
@@ -51,6 +46,8 @@ def word_pieces(folder, *, cased=False):
 
 
 def _config(bert):
+    from transformers import BertConfig
+
     words = len((bert / "vocab.txt").read_text().splitlines())
     return BertConfig(
         vocab_size=words, hidden_size=HIDDEN, num_hidden_layers=2, num_attention_heads=2,
@@ -60,6 +57,12 @@ def _config(bert):
 
 def make_sparse(folder, *, prompts=None):
     """Save a tiny SPLADE: a masked language model whose best logits are the text's own words."""
+    import torch
+    from sentence_transformers import SparseEncoder
+    from sentence_transformers.sentence_transformer.modules import Transformer
+    from sentence_transformers.sparse_encoder.modules import SpladePooling
+    from transformers import BertForMaskedLM
+
     bert = word_pieces(folder)
     torch.manual_seed(0)
     model = BertForMaskedLM(_config(bert))
@@ -78,6 +81,12 @@ def make_sparse(folder, *, prompts=None):
 
 def make_late(folder, *, skip=(), expansion=None, prompts=None):
     """Save a tiny ColBERT: unit vectors of 16 numbers for every token but those to skip."""
+    import torch
+    from sentence_transformers import MultiVectorEncoder
+    from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
+    from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Transformer
+    from transformers import BertModel
+
     bert = word_pieces(folder)
     torch.manual_seed(0)
     BertModel(_config(bert)).save_pretrained(bert)

@@ -47,7 +47,7 @@ def test_no_damage_to_what_a_parquet_file_says_of_itself_ends_the_process(tmp_pa
 def test_a_damaged_index_is_told_with_its_path(argus, tmp_path):
     rows = [{"_id": str(n), "text": f"Bear {n} sleeps in the winter."} for n in range(4)]
     (tmp_path / "c.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    built = argus("index", "build", "--corpus", "c.jsonl", "--out", "ix", "--precision", "float32")
+    built = argus("index", "build", "--corpus", "c.jsonl", "--out", "ix")
     assert built.code == 0, built.err
     file = tmp_path / "ix/views.db"
     told = 0

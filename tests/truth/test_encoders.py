@@ -4,8 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer import modules
 from tokenizers import Tokenizer, models, pre_tokenizers
 from typer.testing import CliRunner
 
@@ -18,6 +16,9 @@ WORDS = ["[UNK]", "rain", "harbour", "moon", "tides", "bread", "flour", "salt", 
 @pytest.fixture(scope="module")
 def static(tmp_path_factory):
     """Static vectors as sentence-transformers saves them."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules
+
     vocabulary = {word: i for i, word in enumerate(WORDS)}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()

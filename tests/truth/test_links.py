@@ -6,11 +6,10 @@ import shutil
 
 import pytest
 
-ENCODER = ("--precision", "float32")
 COMMANDS = {
-    "exposure": ("check", "--corpus", "c.jsonl", "--out", "place", *ENCODER),
+    "exposure": ("check", "--corpus", "c.jsonl", "--out", "place"),
     "report": ("report", "place"),
-    "index build": ("index", "build", "--corpus", "c.jsonl", "--out", "place", *ENCODER),
+    "index build": ("index", "build", "--corpus", "c.jsonl", "--out", "place"),
     "index add": ("index", "add", "--corpus", "more.jsonl", "--index", "place"),
     "generative build": (
         *("research", "generative", "build", "--corpus", "c.jsonl", "--out", "place"),

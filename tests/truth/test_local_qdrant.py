@@ -5,7 +5,6 @@ import re
 import shlex
 from pathlib import Path
 
-from qdrant_client import QdrantClient
 from typer.testing import CliRunner
 
 from argus.cli.main import app
@@ -22,6 +21,8 @@ def run(*words):
 
 
 def test_a_folder_of_qdrant_can_be_named_twice_in_one_command(tmp_path, minilm, monkeypatch):
+    from qdrant_client import QdrantClient
+
     monkeypatch.chdir(tmp_path)
     write_part(tmp_path)
     rows = list(map(json.loads, Path("chunks.jsonl").read_text("utf-8").splitlines()))
@@ -42,6 +43,8 @@ def test_a_folder_of_qdrant_can_be_named_twice_in_one_command(tmp_path, minilm, 
 
 
 def test_a_store_that_is_closed_twice_leaves_its_folder_to_the_other(tmp_path):
+    from qdrant_client import QdrantClient
+
     filled = stores.qdrant(tmp_path / "p")
     with open_store(filled.spec) as other:
         with open_store(filled.spec) as store:

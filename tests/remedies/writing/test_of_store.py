@@ -51,6 +51,7 @@ def breaks(monkeypatch):
     return break_after
 
 
+@pytest.mark.slow
 def test_a_blend_comes_out_exactly_and_one_that_fails_in_the_middle_is_completed(
     home, wiki2, breaks
 ):

@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-from qdrant_client import QdrantClient, models
 
 from argus.data.types import View
 from argus.indexes.blend import Blend
@@ -13,6 +12,8 @@ from argus.stores.qdrant import QdrantStore
 
 
 def test_a_batch_is_bounded_by_its_payloads(monkeypatch):
+    from qdrant_client import QdrantClient, models
+
     client = QdrantClient(":memory:")
     params = models.VectorParams(size=4, distance=models.Distance.COSINE)
     client.create_collection("docs_argus", vectors_config=params)

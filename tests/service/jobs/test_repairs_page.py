@@ -10,7 +10,6 @@ from argus.indexes.views import ViewIndex
 from tests.service.jobs.conftest import listening
 from tests.support.examples import write_rows
 from tests.support.hostile import ATTACKS
-from tests.support.sentence_models import make_model
 from tests.support.served import check_accessible, check_fits, open_browser, page_of
 from tests.support.words import corpus
 
@@ -20,16 +19,14 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     """An index with judged questions beside it, some of them attacks; served in a process."""
-    root = tmp_path_factory.mktemp("repairs")
-    work, model = root / "work", make_model(root / "model")
+    work = tmp_path_factory.mktemp("repairs") / "work"
     work.mkdir()
     documents = corpus()
-    encoder = EncoderConfig(model=str(model), precision="float32", device="cpu")
-    build_index(documents, out=work / "index", encoder=encoder)
+    build_index(documents, out=work / "index", encoder=EncoderConfig())
     questions, judgements = [], ["query-id\tcorpus-id\tscore"]
-    for i, document in enumerate(documents[:24]):
-        attack = ATTACKS[i % len(ATTACKS)]
-        questions.append({"_id": f"q{i} <i>", "text": f"{document.title} by the river {attack}"})
+    for i, document in enumerate(documents[:24]):  # four of a subject: none is easy
+        wood, attack = f"{document.title.split()[0]} wood", ATTACKS[i % len(ATTACKS)]
+        questions.append({"_id": f"q{i} <i>", "text": f"{wood} {attack}"})
         judgements.append(f"q{i} <i>\t{document.id}\t1")
     write_rows(work / "queries.jsonl", questions)
     (work / "qrels.tsv").write_text("\n".join(judgements) + "\n")

@@ -27,6 +27,7 @@ LOOKED_AT = {
 DARK = {"overview", "why not", "authority"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_runs_no_script_of_a_text_and_is_accessible_and_fits_a_telephone(window, name):
     page = window.open(PAGES[name])
