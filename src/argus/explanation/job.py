@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow.compute as pc
 
-from argus.authority.opening import read_authority
 from argus.authority.relation import Authority
 from argus.corpora.opening import open_corpus
 from argus.data.types import FloatArray, IntArray
@@ -103,6 +102,8 @@ def explain(
     if config.corpus is not None:
         open_corpus(config.corpus)  # it is read only where the document is not in the index
     if authority is None and config.supersedes is not None:
+        from argus.authority.opening import read_authority
+
         authority = read_authority(config.supersedes)
     retriever = open_explained(index, config, encoder, device)
     fold = fold or fold_of(config)

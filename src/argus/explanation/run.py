@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from argus.authority.opening import read_authority
 from argus.authority.relation import Authority
 from argus.corpora import NamedCorpus, named
 from argus.corpora.opening import read_corpus
@@ -411,6 +410,8 @@ def _explain(
 ) -> RunExplanation:
     """Check every cause that a ranking allows to check, and conclude. more: further findings."""
     if authority is None and config.supersedes is not None:
+        from argus.authority.opening import read_authority
+
         authority = read_authority(config.supersedes)
     place = _rank(case)
     findings = [
