@@ -57,27 +57,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: item.path not in slow)
 
 
-# What a file of tests says that loads sentence-transformers: ten seconds of processor time.
-LIBRARY = ("sentence_models import", "from sentence_transformers", "fill_once(")
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """Give each worker whole files, and one of them all that load sentence-transformers."""
-    from xdist.scheduler import LoadFileScheduling
-
-    @cache
-    def loads(file: str) -> bool:
-        return any(word in (config.rootpath / file).read_text("utf-8") for word in LIBRARY)
-
-    class Scheduling(LoadFileScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            file = super()._split_scope(nodeid)
-            return "sentence-transformers" if loads(file) else file
-
-    return Scheduling(config, log) if config.getvalue("dist") == "loadfile" else None
-
-
 def pytest_collection_finish() -> None:
     """Have the collector leave alone what imports made, and look less often: a tenth of all time.
 

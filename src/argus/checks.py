@@ -219,14 +219,12 @@ def _asked_for(corpus: AnyCorpus | None, retriever: Any, store: Any) -> tuple[An
 
     An index is asked for its own documents.
     """
-    source: Any = corpus
-    if isinstance(corpus, str | Path) and is_index(str(corpus)):
+    source: Any = named(corpus) if isinstance(corpus, str | Path) else corpus
+    if isinstance(source, Path) and is_index(str(source)):
         from argus.indexes.views import ViewIndex, originals
 
-        retriever = retriever or str(corpus)
-        source = originals(ViewIndex.open(input_path(corpus) or corpus))
-    elif isinstance(corpus, str | Path):
-        source = named(corpus)
+        retriever = retriever or str(source)
+        source = originals(ViewIndex.open(input_path(source) or source))
     holders = (source.store if isinstance(source, StoreCorpus) else None, retriever)
     held = (name for name in holders if isinstance(name, str) and is_store(name))
     return source, retriever, store or next(held, None)
