@@ -4,6 +4,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 export HF_HUB_OFFLINE ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# or each process of the tests compiles what it imports anew
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo demo-full test campaign check bench docs dist wheel containers sbom advisories clean
 

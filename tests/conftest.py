@@ -9,6 +9,7 @@ import os
 import resource
 import shutil
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -62,7 +63,6 @@ def pytest_collection_finish() -> None:
 
     A test that asks what is collected calls `gc.collect`.
     """
-    gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     gc.enable()
@@ -86,7 +86,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 def read_once() -> Iterator[Callable[..., OnnxEncoder]]:
     """Read the default encoder once for all who name it in the same words; `cache_clear` forgets.
 
-    Each has an encoder of its own over the same model.
+    Each has an encoder of its own over the same model. Certificates are read once, too.
     """
     from argus.encoders import load
 
@@ -94,6 +94,7 @@ def read_once() -> Iterator[Callable[..., OnnxEncoder]]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(load, "open_onnx", lambda c: copy(kept(c)) if c.is_packaged else read(c))
+        patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
         yield kept
 
 

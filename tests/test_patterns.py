@@ -17,7 +17,7 @@ import pytest
 from tests.support.expressions import Expression, expressions
 from tests.support.pumps import texts
 
-CHARACTERS = 10_000
+CHARACTERS = 7_000
 # Less is not judged; more is stopped. From one to the other is more than STEP times.
 FLOOR_S, CAP_S = 0.01, 0.25
 # A text is so many times as long as the next shorter.

@@ -8,7 +8,7 @@ from argus.corpora.opening import read_corpus
 from argus.data.types import Document, filled
 from tests.stores.conftest import postgres as postgres
 
-N = 48
+N = 36
 TEMPLATE = "{title}: {text}"
 
 

@@ -28,7 +28,7 @@ def test_a_store_of_the_default_model_is_searched_by_its_texts(
     spec = FILLS[kind](tmp_path / "store", wiki2, vectors)
     ran = argus("check", spec, "--sample", "4", "--out", "report")
     assert ran.code == 0, ran.err
-    assert "a sample: 4 of 48 documents" in ran.out and UNMEASURED not in ran.out
+    assert "a sample: 4 of 36 documents" in ran.out and UNMEASURED not in ran.out
     assert "4 of 4 come back" in ran.out and "verdict: " in ran.out
     following = next_command(ran.out)
     assert following[:4] == ["tune", "apply", "blend", "--store"]

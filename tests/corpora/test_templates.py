@@ -7,6 +7,7 @@ import pytest
 
 from argus.corpora.stored import COMPARED, USUAL, find_template
 from argus.data.types import Document
+from tests.corpora.conftest import Asked
 
 # MiniLM reads any white space as one space, so these cannot be told from "{title} {text}".
 BLANK_ALIKE = {"{title}\n{text}", "{title}\n\n{text}"}
@@ -26,6 +27,8 @@ def test_the_template_is_found_in_vectors_as_they_are_and_in_int8(template, docu
     rounded = np.round(vectors / scale).astype(np.int8) * scale
     rounded /= np.linalg.norm(rounded, axis=1, keepdims=True)
     for stored, least in (vectors, 0.999), (rounded, 0.99):
-        agreement = find_template(documents, stored, range(len(documents)), minilm)
+        asked = Asked(minilm)
+        agreement = find_template(documents, stored, range(len(documents)), asked)
+        assert len(asked.asked) < len(USUAL) * COMPARED / 2, "what disagrees is soon left"
         assert agreement.holds and least < agreement.least and len(agreement.cosines) == COMPARED
         assert agreement.template == ("{title} {text}" if template in BLANK_ALIKE else template)

@@ -9,7 +9,7 @@ from argus.data import Document, View
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 
-FIRST, CHARACTERS = 200, 240
+FIRST, CHARACTERS = 100, 240
 
 
 @pytest.fixture(scope="session")

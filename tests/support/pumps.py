@@ -16,7 +16,7 @@ ENDS = ("\x00", "\n\x00 a")
 # Repeats of more than so many are without a bound here.
 MANY = 50
 # Walks of the tree, each with other characters and branches.
-ROUNDS = 16
+ROUNDS = 8
 # What many expressions name.
 UNITS = (
     *"aA0 \t\n.,-_/\\\"'<>[]{}()=@#*|:&;é",

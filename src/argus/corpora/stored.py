@@ -90,23 +90,31 @@ def find_template(
     one. template: the only one to try. None tries the usual ones. Raises EncodingError for a text
     that cannot be embedded.
     """
-    places = np.unique(np.linspace(0, len(usable) - 1, COMPARED).astype(np.int64))
-    rows = [usable[place] for place in places]  # spread over the corpus
+    # spread over the corpus
+    rows = [usable[i] for i in np.unique(np.linspace(0, len(usable) - 1, COMPARED).astype(int))]
     templates = USUAL if template is None else (template,)
-    texts = [replace(documents[row], template=one).content for one in templates for row in rows]
-    distinct = [*dict.fromkeys(filter(str.strip, texts))]
-    vector_of = dict(zip(distinct, encoder.encode_documents(distinct), strict=True))
+    vector_of: dict[str, FloatArray] = {}
     no_text = np.zeros(vectors.shape[1])
-    ours = np.array([vector_of.get(text, no_text) for text in texts], np.float64)
-    ours = ours.reshape(len(templates), len(rows), -1)
-    theirs = vectors[rows].astype(np.float64)
-    norms = np.linalg.norm(ours, axis=2) * np.linalg.norm(theirs, axis=1)
-    cosines = np.einsum("tij,ij->ti", ours, theirs) / np.where(norms > 0, norms, 1)
-    medians, least = np.median(cosines, axis=1).round(4).tolist(), cosines.min(axis=1).round(4)
-    tried = [*map(Agreement, templates, repeat(rows), cosines, medians, least.tolist())]
+
+    def tried(templates: Sequence[str | None], rows: list[int]) -> list[Agreement]:
+        texts = [replace(documents[row], template=one).content for one in templates for row in rows]
+        new = [text for text in dict.fromkeys(texts) if text.strip() and text not in vector_of]
+        vector_of.update(zip(new, encoder.encode_documents(new), strict=True))
+        ours = np.array([vector_of.get(text, no_text) for text in texts], np.float64)
+        ours = ours.reshape(len(templates), len(rows), -1)
+        theirs = vectors[rows].astype(np.float64)
+        norms = np.linalg.norm(ours, axis=2) * np.linalg.norm(theirs, axis=1)
+        cosines = np.einsum("tij,ij->ti", ours, theirs) / np.where(norms > 0, norms, 1)
+        medians, least = np.median(cosines, axis=1).round(4).tolist(), cosines.min(axis=1).round(4)
+        return [*map(Agreement, templates, repeat(rows), cosines, medians, least.tolist())]
+
+    # What disagrees in a few texts agrees in no more of them: most are embedded once or twice.
+    likely = [one.template for one in tried(templates, rows[::8]) if one.holds]
+    agreeing = [one for one in tried(likely, rows) if one.holds] if likely else []
     # The best of those that agree, else the one that most texts are like. Of equals the first.
-    agreeing = [one for one in tried if one.holds]
-    return max(agreeing or tried, key=lambda one: one.least if agreeing else one.median)
+    if agreeing:
+        return max(agreeing, key=lambda one: one.least)
+    return max(tried(templates, rows), key=lambda one: one.median)
 
 
 @dataclass
@@ -181,10 +189,9 @@ class StoredCorpus:
                 of_remedies += sum(map(is_of_remedy, records.payloads))
                 at = {row: place for place, row in enumerate(rows, len(documents))}
                 documents += read
-                hashes += [
-                    content_hash(one.id, one.title, one.text, records.vectors[row].tobytes())
-                    for row, one in zip(rows, read, strict=True)
-                ]
+                for row, one in zip(rows, read, strict=True):
+                    vector = records.vectors[row].tobytes()
+                    hashes.append(content_hash(one.id, one.title, one.text, vector))
                 if self.asking is not None:
                     if (more := len(documents) - len(vectors)) > 0:  # than it said before
                         vectors = np.pad(vectors, ((0, more), (0, 0)))
