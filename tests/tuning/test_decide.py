@@ -89,3 +89,9 @@ def test_the_part_that_hurts_is_named(mine, sure, told):
     parts = [part(VECTORS, mine, 0.416, sure), part(BM25, mine, 0.3)]
     shown = f"vectors alone 0.416 ({0.416 - mine:+.3f}), BM25 alone 0.300 ({0.3 - mine:+.3f})"
     assert parts_words(parts) == f"nDCG@10 {mine:.3f}; {shown}: {told}"
+
+
+def test_of_a_retriever_of_ones_own_the_bm25_is_said_to_be_another():
+    parts = [part(VECTORS, 0.865, 0.813), part(BM25, 0.865, 0.914, True)]
+    told = parts_words(parts, is_own=True)
+    assert told.endswith("Argus' BM25 alone 0.914 (+0.049): Argus' BM25 alone beats it")

@@ -338,13 +338,14 @@ def _read_last_trial(folder: ArtifactFolder, candidate: str, there: list[str]) -
 
 def headline(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield the arms, the one that is recommended, what was added, and how to undo it."""
+    mine = summary["mine"]
     if not summary["arms"]:
         yield (
             "no judged questions and no information needs: nothing was chosen. "
             f"{summary['kept']} is the fixed default. {BLEND_MEASURED}"
         )
     else:
-        yield f"{summary['mine'] or 'the index as it is'}: {parts_words(summary['arms'])}"
+        yield f"{mine or 'the index as it is'}: {parts_words(summary['arms'], is_own=bool(mine))}"
         yield f"{summary['questions']:,} {summary['judged_by']}, nDCG@10 against it:"
         if failed := summary["questions_failed"]:
             yield f"  {failed:,} questions failed there and are left out"
@@ -356,6 +357,9 @@ def headline(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"chosen on other folds and measured on each: {means}, {with_interval(figures)}"
         first, *rest = recommendation_words(summary)
         yield from (f"recommended: {first}", *rest)
+        if mine and summary["recommended"] in APPLICABLE:
+            told = "its BM25 is Argus', which the index serves: over that of"
+            yield f"{told} {mine} measure it anew before you serve it"
     if price := summary.get("price"):
         yield price_words(price)
     reasons: dict[str, list[str]] = {}

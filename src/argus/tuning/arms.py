@@ -155,23 +155,27 @@ def part_and_fusion_runs(vectors: Run, bm25: Run, k: int) -> dict[str, Run]:
     }
 
 
-def parts_words(arms: Sequence[Mapping[str, Any]]) -> str:
+def parts_words(arms: Sequence[Mapping[str, Any]], *, is_own: bool = False) -> str:
     """Return which part of the retriever helps and which hurts, in one line.
 
     arms: of the summary of `argus tune try`, with the vectors alone and BM25 alone among them.
+    is_own: whether what runs is the user's own, whose BM25 is not the one that was tried.
     """
     parts = {arm["arm"]: arm for arm in arms if arm["arm"] in (VECTORS, BM25)}
     means = {name: parts[name]["ndcg10"]["mean_after"] for name in (VECTORS, BM25)}
     mine = parts[VECTORS]["ndcg10"]["mean_before"]
-    shown = ", ".join(f"{name} {means[name]:.3f} ({means[name] - mine:+.3f})" for name in means)
+    names = {VECTORS: VECTORS, BM25: f"Argus' {BM25}" if is_own else BM25}
+    shown = ", ".join(f"{names[n]} {mean:.3f} ({mean - mine:+.3f})" for n, mean in means.items())
     best = max(means, key=lambda name: means[name])
     same = [name.split(" ")[0] for name in means if abs(means[name] - mine) < UNCHANGED]
     told = "the whole is better than either part"
     if same:
         told = f"it ranks as its {same[0]} alone"
     elif means[best] > mine:
-        sure = "hurts" if parts[best]["passes"] else "hurts here, which may be chance"
-        told = f"what is added to the {best.split(' ')[0]} {sure}"
+        chance = "" if parts[best]["passes"] else " here, which may be chance"
+        told = f"what is added to the {best.split(' ')[0]} hurts{chance}"
+        if is_own and best == BM25:
+            told = f"{names[best]} beats it{chance}"
     return f"nDCG@10 {mine:.3f}; {shown}: {told}"
 
 

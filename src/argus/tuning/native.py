@@ -85,7 +85,9 @@ NEAREST: dict[str, str] = {
     "weaviate": "min-max 0.5: the constant of RANKED is fixed, at 59 or 60 by version",
 }
 
-_HEAD = "# $arm of `argus tune try`: the best $depth of the vectors and of BM25, fused$by.\n"
+_HEAD = """# $arm of `argus tune try`: the best $depth of the vectors and of BM25, fused$by.
+# It was measured over Argus' BM25 (argus.open_retriever(INDEX)). Measure it anew over another.
+"""
 _SIZES = "K, DEPTH = $k, $depth  # results, and those of each search that are fused\n"
 _TEMPLATES = {
     "python": """from argus.indexes.fusion import fuse_with_bm25
