@@ -150,7 +150,7 @@ def test_a_retriever_whose_ids_are_not_found_names_the_option(here):
 
 @pytest.mark.parametrize("header", [
     "question_id\tdocument\trelevance", "qid\tdoc_id\tgrade", "query_id\tdocument_id\tscore",
-    "query-id\tcorpus-id\tscore", "q\tpassage\thow_good",
+    "query-id\tcorpus-id\tscore", "question\tdoc\trelevant", "q\tpassage\thow_good",
 ])  # fmt: skip
 def test_columns_of_judgements_are_recognised_or_named(here, header):
     lines = [f"{q}\t{document}\t1" for q, (_, document) in QUESTIONS.items()]

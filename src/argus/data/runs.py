@@ -37,12 +37,14 @@ from argus.data.writing import replacing
 from argus.errors import InputError, Location
 
 QRELS_COLUMNS = ("query id", "iteration", "document id", "grade")
-QUERY_FIELDS = ("query-id", "query_id", "qid", "topic", "question_id", "question-id")
+QUERY_FIELDS = (
+    "query-id", "query_id", "qid", "topic", "question_id", "question-id", "query", "question",
+)  # fmt: skip
 DOCUMENT_FIELDS = (
     "corpus-id", "corpus_id", "chunk_id", "chunk-id", "doc_id", "doc-id", "docid", "docno",
-    "document_id", "document-id", "document",
+    "document_id", "document-id", "document", "doc",
 )  # fmt: skip
-GRADE_FIELDS = ("score", "rel", "relevance", "label", "grade", "judgment", "judgement")
+GRADE_FIELDS = ("score", "rel", "relevance", "label", "grade", "judgment", "judgement", "relevant")
 ITERATION_FIELDS = ("iteration", "iter", "Q0", "q0")
 MAX_GRADE = 1_000_000  # and the lowest below zero: sums of gains hold little more
 RUN_FILE = "run file"  # in place of an encoder's fingerprint, where a run is all that is known
@@ -279,8 +281,8 @@ def _read_table(
             expected = f"one column of grades, called {', '.join(GRADE_FIELDS)}"
             fix = "Name it with --qrels-grade-field; with no such column every row is relevant."
             raise InputError(got, expected=expected, fix=fix, where=row.at())
-        query_id = id_value(row, query, coerce=coerce)
-        yield query_id, id_value(row, doc, coerce=coerce), grade, row.at()
+        asked, judged = (id_value(row, column, coerce=coerce) for column in (query, doc))
+        yield asked, judged, grade, row.at()
 
 
 def grade_of(raw: Any) -> int:
