@@ -37,9 +37,8 @@ from argus.data.writing import replacing
 from argus.errors import InputError, Location
 
 QRELS_COLUMNS = ("query id", "iteration", "document id", "grade")
-QUERY_FIELDS = (
-    "query-id", "query_id", "qid", "topic", "question_id", "question-id", "query", "question",
-)  # fmt: skip
+QUERY_FIELDS = ("query-id", "query_id", "qid", "topic", "question_id", "question-id", "query",
+                "question")  # fmt: skip
 DOCUMENT_FIELDS = (
     "corpus-id", "corpus_id", "chunk_id", "chunk-id", "doc_id", "doc-id", "docid", "docno",
     "document_id", "document-id", "document", "doc",
