@@ -114,6 +114,19 @@ def test_what_is_refused_names_what_was_wrong(place, command, options, where):
     assert str(error.value.where) == where
 
 
+def test_the_file_of_the_service_may_be_named_and_its_places_are_inside(place, tmp_path):
+    out, config = place.folders[0] / "report", tmp_path / "argus.toml"
+    config.write_text(f'[check]\nout = "{out}"\n[evaluate]\nout = "{tmp_path / "outside"}"\n')
+    place = replace(place, config=config)
+    planned = plan(place, "check", config=str(config))
+    assert planned.writes == (out.resolve(),)
+    assert planned.arguments[0] == f"--config={config.resolve()}"
+    with pytest.raises(InputError, match="outside the folders"):
+        plan(place, "evaluate", config=str(config))
+    with pytest.raises(InputError, match="never by a request"):
+        plan(place, "check", config=str(tmp_path / "other.toml"))
+
+
 def test_an_index_elsewhere_is_read_but_not_changed(place, tmp_path):
     other = Workplace(place.folders, index=str(tmp_path / "outside@original"))
     planned = plan(other, "explain", query="q", doc_id="d", index="served")

@@ -7,6 +7,7 @@ commands may start, with paths inside the workplace. `argus.service.jobs.queue` 
 from __future__ import annotations
 
 import shlex
+import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
@@ -129,7 +130,7 @@ def plan_job(
         expected = f"one of {', '.join(STARTABLE)}"
         raise _wrong("command", repr(command), expected, "Run other commands at a prompt.")
     declared = commands.declared(words)
-    values = _by_name(request.options, declared, command)
+    values = _by_name(settled(request, workplace, declared), declared, command)
     served = {file: name for name, file in workplace.inputs.items()}
     options: list[str] = []
     positional: list[str] = []
@@ -164,6 +165,26 @@ def plan_job(
         arguments = (f"--{CONFIG}={workplace.config.resolve()}", *arguments)
     commands.check(words, arguments)
     return Planned(words, arguments, tuple(dict.fromkeys(writes)))
+
+
+def settled(
+    request: JobRequest, workplace: Workplace, declared: Sequence[Declared]
+) -> Mapping[str, Value | list[Value]]:
+    """Return a request's options, with the places to write to that the service's own file names.
+
+    A request may name that file, which every job has anyway, and no other.
+    """
+    named, config = request.options.get(CONFIG), workplace.config
+    if config is None or not isinstance(named, str) or Path(named).resolve() != config.resolve():
+        return request.options
+    table: Any = tomllib.loads(config.read_text("utf-8"))
+    places: dict[str, Value | list[Value]] = {}
+    for word in (*request.command.split(), ""):
+        places |= {
+            one.name: table[one.name] for one in declared if one.written and one.name in table
+        }
+        table = table.get(word) if isinstance(table.get(word), dict) else {}
+    return {name: value for name, value in (places | request.options).items() if name != CONFIG}
 
 
 def _wrong(where: str, got: str, expected: str, fix: str = "Correct it.") -> InputError:
