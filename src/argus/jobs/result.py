@@ -54,8 +54,8 @@ class Result(ABC):
     def to_pandas(self, table: str | None = None) -> Any:
         """Return a table as a pandas DataFrame. table: its name, None for the main one.
 
-        Tables of different jobs merge on `id`: columns that both have start with the job's name, as
-        `exposure_label`.
+        Tables of documents merge on `id`: columns that both have start with the job's name, as
+        `exposure_label`. Those of judged questions merge on `query_id`.
 
         Raises InputError where there is no such table, ImportError where pandas is not installed.
         """
