@@ -86,6 +86,7 @@ def test_what_is_wrong_holds_causes_worst_first_and_rps_is_a_column(files, tmp_p
     assert list(options(text, "cause"))[:2] == ["never retrieved", "superseded"]
     shown = causes(page(out, sort="cause"))
     assert list(shown.values())[:3] == ["never retrieved"] * 2 + ["superseded"]
+    assert "<b>superseded</b>: Replaced by" in text
 
 
 def test_a_question_without_judgements_is_no_judged_question(files, tmp_path):

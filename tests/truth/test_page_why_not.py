@@ -39,3 +39,6 @@ def test_every_question_that_is_offered_does_not_come_back_when_it_is_opened(pla
         for link in offered:
             text = client.get(html.unescape(link)).text
             assert '<span class="level bad">did not come back</span>' in text
+        asked = {"q": "quantum chromodynamics", "doc": "alder-mill", "k": 1}
+        text = client.get("/page/out/why-not", params=asked).text
+        assert '(<a href="/page/out/repairs">Try repairs</a>)' in text and "`argus" not in text

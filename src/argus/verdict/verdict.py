@@ -177,7 +177,7 @@ BOUNDS = {
     "needed": CountBounds(0.9, 0.7, "A convention: one need in ten without an answer is good, "
         "three in ten are bad. MiniLM on Python's documentation: 82.3%."),
     "answered": CountBounds(0.9, 0.7, "A convention: 1 in 10 unanswered is good, 3 in 10 are bad."),
-    "superseded": CountBounds(0.94, 0.75, "argus authority search brings 94% to what controls "
+    "superseded": CountBounds(0.94, 0.75, "argus authority search brings 94% to what replaced "
         "them, MiniLM 26% (docs/results/superseded-documents.md). Bad by convention: 75%."),
     "stale": CountBounds(1.0, 0.95, "Filtering by the rules removes all that is superseded."),
     "drift": CountBounds(1.0, 0.95, "A convention: one outdated chunk in twenty is bad."),
