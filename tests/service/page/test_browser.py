@@ -43,6 +43,18 @@ def test_a_page_runs_no_script_of_a_text_and_is_accessible_and_fits_a_telephone(
     window.check_safe()
 
 
+def test_wide_the_content_is_centred_and_narrow_the_navigation_shows_that_it_scrolls(window):
+    page = window.open(PAGES["documents"])
+    page.set_viewport_size({"width": 2560, "height": 1200})
+    nav, main = (page.locator(one).bounding_box() for one in (".pages", "main"))
+    before, after = main["x"] - nav["width"], 2560 - main["x"] - main["width"]
+    assert before == pytest.approx(after, abs=20) and before > 50  # a bar of 15 to scroll
+    page.set_viewport_size({"width": 390, "height": 800})
+    scrolls = "nav => [nav.scrollWidth > nav.clientWidth, getComputedStyle(nav).background]"
+    is_wider, shadow = page.eval_on_selector(".pages", scrolls)
+    assert is_wider and "local" in shadow and "gradient" in shadow
+
+
 def test_by_keyboard_alone_one_skips_to_the_content_asks_and_turns_the_colours(window):
     page = window.open("/page/report/why-not")
     page.keyboard.press("Tab")
