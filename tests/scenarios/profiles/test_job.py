@@ -2,8 +2,10 @@
 
 import pytest
 
+from argus.corpora.opening import read_corpus
 from argus.data.types import Document
-from argus.errors import ArgusError
+from argus.data.writing import write_jsonl
+from argus.errors import ArgusError, InputError
 from argus.llm import ChatConfig
 from argus.scenarios.config import ProfileConfig
 from argus.scenarios.files import read_profiles
@@ -62,3 +64,30 @@ def test_a_budget_that_is_spent_stops_with_all_that_was_paid_for(endpoint, confi
     assert sum(p.state == "ok" for p in written) == len(endpoint.requests) > 0
     waiting = [p.reason for p in written if p.state == "failed"]
     assert waiting and all(reason.startswith("not asked: ") for reason in waiting)
+
+
+def test_of_several_collections_as_many_are_drawn_of_each(endpoint, config, tmp_path):
+    endpoint.behave = behaving()
+    one, two, same = (tmp_path / place for place in ("one", "two", "else/one"))
+    for folder, n in ((one, 9), (two, 2), (same, 1)):
+        folder.mkdir(parents=True)
+        rows = [{"_id": f"d{i}", "text": f"{folder.name} holds thing {i}."} for i in range(n)]
+        write_jsonl(folder / "corpus.jsonl", [*rows, {"_id": "empty", "text": " "}])
+
+    def drawn(sample):
+        out = tmp_path / f"out-{sample}"
+        result = profile_documents(one, also=(two,), sample=sample, out=out, config=config())
+        kept = {d.id: d.text for d in read_corpus(out)}
+        assert [*result.profiles] == [*kept], "what a student is trained on"
+        for id_, text in kept.items():
+            name, _, own = id_.partition("/")
+            assert text == f"{name} holds thing {own.removeprefix('d')}."
+        return [*kept]
+
+    few, more = drawn(3), drawn(5)
+    assert [id_[:4] for id_ in few] == ["one/"] * 3 + ["two/"] * 2, "all, where fewer have text"
+    assert set(few) < set(more) and len(more) == 5 + 2
+    asked = len(endpoint.requests)
+    with pytest.raises(InputError, match="two collections 'one'"):
+        profile_documents(one, also=(two, same), out=tmp_path / "none", config=config())
+    assert len(endpoint.requests) == asked
