@@ -7,12 +7,16 @@ from dataclasses import replace
 import pytest
 
 import argus
-from argus.data.runs import read_run
+from argus.authority.config import AuthoritySource
+from argus.corpora.opening import read_corpus
+from argus.data.runs import ranking, read_run
 from argus.data.types import Query
 from argus.errors import InputError
+from argus.explanation.config import RunConfig
 from argus.generative.search import NgramRetriever, ask, search_ngrams
 from argus.generative.searcher import GenerativeSearcher
 from argus.generative.settings import Decoding, NgramSearchConfig, Scoring
+from argus.repair import RepairConfig
 from argus.retrievers.opening import opened
 from tests.support.ngrams import QUESTIONS
 
@@ -141,3 +145,40 @@ def test_a_generative_search_is_a_retriever_by_its_name(ready, config, tmp_path)
     for wrong in (f"generative:{ready.index},beams=3", f"generative:{ready.index},mode=x"):
         with pytest.raises(InputError, match="other settings"), opened(wrong):
             pass
+
+
+def test_by_its_name_it_is_checked_tuned_explained_and_put_in_force(ready, minilm, tmp_path):
+    name = f"generative:{ready.index},model={ready.model}"
+    documents = read_corpus(ready.corpus)
+    titled = [Query(d.id, d.title) for d in documents if d.title]
+    asked = [Query(q, text) for q, text in QUESTIONS.items()]
+    own = NgramRetriever(ready.index, NgramSearchConfig(model=ready.model))
+    found = {q: ranking(scores) for q, scores in own.search([*titled, *asked], 10).items()}
+    first = found["q1"][0]
+    missing = next(d.id for d in documents if d.id not in {*found["q1"], *found["q2"]})
+
+    argus.check(ready.corpus, retriever=name, out=tmp_path / "check")
+    measured = json.loads((tmp_path / "check" / "summary.json").read_text())["exposure"]["title"]
+    at_its_title = sum(q.id in found[q.id] for q in titled)
+    assert 0 < at_its_title < len(titled)
+    assert measured["success_at_k"] == at_its_title / len(titled)
+
+    argus.build_index(documents, out=tmp_path / "index", encoder=minilm)
+    trial = argus.repair_index(
+        tmp_path / "index", retriever=name, config=RepairConfig(only_try=True), encoder=minilm,
+        queries=asked, qrels={"q1": {first: 1}, "q2": {missing: 1}}, out=tmp_path / "try",
+    )  # fmt: skip
+    assert trial.summary["mine"] == name
+    mine = {arm["ndcg10"]["mean_before"] for arm in trial.summary["arms"]}
+    assert mine == {0.5}, "the first of q1, and of q2 none that is relevant"
+
+    config = RunConfig(corpus=ready.corpus)
+    place = argus.explain_retriever(QUESTIONS["q1"], first, name, config).standing
+    assert (place.rank, place.run.of) == (1, len(found["q1"]))
+    assert not argus.explain_retriever(QUESTIONS["q1"], missing, name, config).standing.came_back
+
+    edges = tmp_path / "edges.csv"
+    edges.write_text(f"superseder,superseded\n{missing},{first}\n")
+    source = AuthoritySource(records=ready.corpus, edges=edges)
+    answer = argus.search_authority(QUESTIONS["q1"], source, retriever=name)["results"][0]
+    assert (answer["id"], answer["anchor"], answer["anchor_rank"]) == (missing, first, 1)
