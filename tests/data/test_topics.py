@@ -61,6 +61,7 @@ def test_questions_are_read_with_their_different_answers(tmp_path):
 ASKED = {
     "topics.json": json.dumps([{"question": "who?", "answers": ["Ann"]}]),
     "nq.tsv": "who?\t['Ann']\n",
+    "nq.jsonl": json.dumps({"question": "who?", "answer": ["Ann"]}),
     "dev.jsonl": json.dumps({"id": "a", "input": "who?", "output": [{"answer": "Ann"}]}),
     "queries.tsv": "_id\ttext\na\twho?\n",
 }
@@ -72,6 +73,18 @@ def test_the_format_is_told_by_the_file(tmp_path, name):
     (topic,) = read_topics(tmp_path / name)
     assert topic.query.text == "who?"
     assert topic.answers == (() if name.startswith("queries") else ("Ann",))
+
+
+def test_questions_and_answers_alone_have_their_place_as_id(tmp_path):
+    rows = [{"question": "who?", "answer": ["Ann", "Bo"]}, {"question": "why?", "answer": []}]
+    (file := tmp_path / "NQ-open.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert read_topics(file) == [
+        Topic(Query("0", "who?"), ("Ann", "Bo")),
+        Topic(Query("1", "why?")),
+    ]
+    file.write_text(json.dumps(rows[0] | {"topic": "1"}))
+    with pytest.raises(InputError, match="no id field"):
+        read_topics(file)
 
 
 BROKEN = {

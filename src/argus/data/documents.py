@@ -86,14 +86,19 @@ def queries_file(path: Path) -> Path:
 
 
 def read_queries(path: Path, *, coerce_ids: bool = False, limit: int | None = None) -> list[Query]:
-    """Read queries (`_id`, `text`) from a file or from `queries.*` in a BEIR folder."""
+    """Read queries (`_id`, `text`) from a file or from `queries.*` in a BEIR folder.
+
+    Rows of a question and its answers alone, as NQ-open has them, have their place from 0 as id.
+    """
     file = queries_file(path)
 
     def parse(rows: Iterator[Row]) -> Iterator[tuple[Row, Query]]:
-        for row in rows:
-            id_ = id_value(row, pick_field(row, QUERY_ID_FIELDS, what="id"), coerce=coerce_ids)
-            text_field = pick_field(row, ("text", "query", "question"), what="text")
-            yield row, Query(id_, text_value(row, text_field))
+        for position, row in enumerate(rows):
+            id_ = str(position)
+            if not row.values.keys() <= {"question", "answer", "answers"}:
+                id_ = id_value(row, pick_field(row, QUERY_ID_FIELDS, what="id"), coerce=coerce_ids)
+            text = text_value(row, pick_field(row, ("text", "query", "question"), what="text"))
+            yield row, Query(id_, text)
 
     check_limit(limit)
     return _unique(file, parse(islice(read_rows(file), limit)), "query")
@@ -172,9 +177,8 @@ def write_beir(
     folder: Path, documents: Iterable[Document], queries: Iterable[Query], qrels: Qrels
 ) -> None:
     """Write the three files of a BEIR collection into `folder`, making it if need be."""
-    folder.mkdir(parents=True, exist_ok=True)
-    write_jsonl(folder / "corpus.jsonl", as_rows(documents))
     write_questions(folder, queries, qrels)
+    write_jsonl(folder / "corpus.jsonl", as_rows(documents))
 
 
 def write_questions(folder: Path, queries: Iterable[Query], qrels: Qrels) -> tuple[Path, Path]:
@@ -425,12 +429,11 @@ def _as_bytes(text: str) -> bytes:
 
 
 def _answers(row: Row) -> tuple[str, ...]:
-    """Return the `answers` of a row, one text or a list. None where it has none."""
-    answers = row.values.get("answers") or []
+    """Return the `answers` (NQ-open: `answer`) of a row, a text or a list. None if it has none."""
+    answers = row.values.get("answers") or row.values.get("answer") or []
     answers = [answers] if isinstance(answers, str) else answers
     if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
-        fix = "Quote each answer; leave the field out where none is known."
-        where = row.at("answers")
+        fix, where = "Quote each answer, or leave the field out: none known.", row.at("answers")
         raise InputError(_short(answers), expected="a list of strings", fix=fix, where=where)
     return tuple(answers)
 
