@@ -38,6 +38,7 @@ from argus.tasks.task import Task
 
 K, POOL = 50, 800  # of the paper's audits
 OF_LDA = ("held out", "commonest")
+OF_ANSWERS = "generation.t07_answer_ngram"
 TOO_FEW = "too few entities for it"
 NO_PSEUDO_QUERY = (
     "the model that was trained here wrote no pseudo-query, so that its answers are SEAL's; train "
@@ -320,6 +321,8 @@ class FailureRequest(Measured):
         """See `Measured.lacking`."""
         if self.table.startswith("corpus.") and place.outputs:
             yield "it needs the index that was searched, which published outputs come without"
+        if self.table == OF_ANSWERS and not place.outputs:
+            yield "it needs answers: DATA/thesis has no seal.json and minder.json"
 
     @classmethod
     def compute(cls, requests: Sequence[Self], place: Place) -> Figures:
