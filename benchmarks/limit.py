@@ -2,16 +2,17 @@
 
 Single vectors cannot represent all pairs (Weller et al., 2025); searches that compare words can.
 R@2, R@10 and R@20 of 1,000 questions with two relevant documents each. "tuned" is chosen by 50
-questions and told on the rest, as `argus tune try` decides. The n-gram model is trained for minutes
-on the passages alone, in its first row, and on questions that a rule writes of them, in its second.
-LIMIT_KEPT=FOLDER keeps indexes and models.
+questions and told on the rest, as `argus tune try` decides. One n-gram model is trained on the
+passages alone, the other on questions that a rule writes of them, too; "untrained" is the same
+network before its first step (it begins with weights that copy). LIMIT_KEPT=FOLDER keeps indexes,
+models and answers: a run that was stopped goes on.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +20,23 @@ import numpy as np
 
 from argus.corpora.opening import open_corpus
 from argus.data.fields import FieldNames
+from argus.data.runs import read_run
 from argus.data.types import Document, Run
+from argus.data.writing import write_jsonl
 from argus.encoders import EncoderConfig, load_encoder
 from argus.evaluation.judged import read_judged
 from argus.generative.index.build import build_ngrams
-from argus.generative.search import NgramRetriever
+from argus.generative.search import search_ngrams
 from argus.generative.settings import (
+    SCRATCH,
     GenerativeTrainConfig,
-    LearningConfig,
     Mode,
     NgramBuildConfig,
     NgramSearchConfig,
+    ScratchSize,
 )
 from argus.generative.training.job import train_generative
+from argus.generative.training.model import new_network, save_network
 from argus.indexes.lexical import STEMMED, LexicalIndex
 from argus.measures import evaluate
 from argus.tuning.arms import VECTORS, part_and_fusion_runs
@@ -40,7 +45,7 @@ from benchmarks.shared import collection, dense_run, values_of
 
 MEASURES = ["R@2", "R@10", "R@20"]
 SHOWN = ("vectors alone", "BM25 alone", "min-max 0.3", "min-max 0.5", "RRF (60)", "DBSF")
-DEPTH, MINUTES, TOKENIZER, CHOSEN_BY = 46, 4.0, "bpe:2000", 50
+DEPTH, TOKENIZER, CHOSEN_BY = 46, "bpe:2000", 50
 
 
 def run() -> dict[str, Any]:
@@ -66,9 +71,10 @@ def run() -> dict[str, Any]:
         kept = Path(os.environ.get("LIMIT_KEPT", temporary))
         for name, asked in (("n-grams, passages alone", None),
                             ("n-grams, questions by rule", _questions(documents))):  # fmt: skip
-            found = _ngrams(kept / name.replace(" ", "-"), home, asked).search(queries, 20)
-            told[name] = _measured(found, judged.qrels)
-            print(name, told[name], flush=True)
+            both = _ngrams(kept / name.replace(" ", "-"), home, asked)
+            for row, found in zip((name, f"{name}, untrained"), both, strict=True):
+                told[row] = _measured(found, judged.qrels)
+                print(row, told[row], flush=True)
     return {"documents": len(documents), "questions": len(ids), "measures": told}
 
 
@@ -81,23 +87,26 @@ def _questions(documents: list[Document]) -> dict[str, list[str]]:
     }  # fmt: skip
 
 
-def _ngrams(home: Path, corpus: Path, asked: dict[str, list[str]] | None) -> NgramRetriever:
-    """Build an n-gram index, train a small model on it, and open both as a retriever."""
+def _ngrams(home: Path, corpus: Path, asked: dict[str, list[str]] | None) -> Iterator[Run]:
+    """Yield what a small model trained on an n-gram index finds in it, and the same untrained."""
     home.mkdir(parents=True, exist_ok=True)
     pseudo = None
     if asked is not None:
         pseudo = home / "questions.jsonl"
-        rows = ({"_id": id_, "queries": own} for id_, own in asked.items())
-        pseudo.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    if not (home / "train" / "summary.json").is_file():
-        build_ngrams(corpus, out=home / "index", config=NgramBuildConfig(tokenizer=TOKENIZER),
-                     pseudo_queries=pseudo)  # fmt: skip
-        train_generative(
-            corpus, index=home / "index", out=home / "train", pseudo_queries=pseudo,
-            config=GenerativeTrainConfig(training=LearningConfig(max_minutes=MINUTES)),
-        )  # fmt: skip
+        write_jsonl(pseudo, ({"_id": id_, "queries": own} for id_, own in asked.items()))
+    build = NgramBuildConfig(tokenizer=TOKENIZER)
+    index = build_ngrams(corpus, out=home / "index", config=build, pseudo_queries=pseudo).index
+    train_generative(corpus, index=home / "index", out=home / "train", pseudo_queries=pseudo,
+                     config=GenerativeTrainConfig())  # fmt: skip
     mode = Mode.SEAL if pseudo is None else Mode.MINDER
-    return NgramRetriever(home / "index", NgramSearchConfig(model=home / "train", mode=mode))
+    network = new_network(index.vocabulary, ScratchSize(), seed=0)
+    note = {"base": {"name": SCRATCH}}  # by it, it is searched with the trained one's settings
+    untrained = save_network(network, index.vocabulary, home / "untrained", note)
+    for model in (home / "train", untrained):
+        asking = NgramSearchConfig(model=model, mode=mode, k=20)
+        out, questions = home / f"{model.name}-found", corpus / "queries.jsonl"
+        found = search_ngrams(home / "index", questions, out=out, config=asking)
+        yield read_run(Path(found.summary["files"]["run"]))
 
 
 def _measured(run: Run, qrels: Any) -> dict[str, float]:
