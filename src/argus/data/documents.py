@@ -433,7 +433,7 @@ def _answers(row: Row) -> tuple[str, ...]:
     answers = row.values.get("answers") or row.values.get("answer") or []
     answers = [answers] if isinstance(answers, str) else answers
     if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
-        fix, where = "Quote each answer, or leave the field out: none known.", row.at("answers")
+        fix, where = "Quote each answer, or leave out what is not known.", row.at("answers")
         raise InputError(_short(answers), expected="a list of strings", fix=fix, where=where)
     return tuple(answers)
 
