@@ -430,11 +430,11 @@ def _as_bytes(text: str) -> bytes:
 
 def _answers(row: Row) -> tuple[str, ...]:
     """Return the `answers` (NQ-open: `answer`) of a row, a text or a list. None if it has none."""
-    answers = row.values.get("answers") or row.values.get("answer") or []
+    answers = row.values.get(name := "answers") or row.values.get(name := "answer") or []
     answers = [answers] if isinstance(answers, str) else answers
     if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
-        fix, where = "Quote each answer, or leave out what is not known.", row.at("answers")
-        raise InputError(_short(answers), expected="a list of strings", fix=fix, where=where)
+        fix = "Quote each answer; leave the field out where none is known."
+        raise InputError(_short(answers), expected="a list of strings", fix=fix, where=row.at(name))
     return tuple(answers)
 
 

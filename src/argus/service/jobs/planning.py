@@ -7,13 +7,13 @@ commands may start, with paths inside the workplace. `argus.service.jobs.queue` 
 from __future__ import annotations
 
 import shlex
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from argus.data.reading import read_toml
 from argus.errors import InputError
 from argus.indexes.header import FILE as INDEX_FILE
 from argus.indexes.header import IndexSpec, parse_index_spec
@@ -177,7 +177,7 @@ def settled(
     named, config = request.options.get(CONFIG), workplace.config
     if config is None or not isinstance(named, str) or Path(named).resolve() != config.resolve():
         return request.options
-    table: Any = tomllib.loads(config.read_text("utf-8"))
+    table: Any = read_toml(config)
     places: dict[str, Value | list[Value]] = {}
     for word in (*request.command.split(), ""):
         places |= {
