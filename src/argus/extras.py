@@ -37,6 +37,7 @@ EXTRAS = {
     "rapidgzip": "kb",
     "ray": "ray",
     "safetensors": "torch",
+    "scipy": "torch",
     "selectolax": "files",
     "sentence_transformers": "torch",
     "sklearn": "torch",

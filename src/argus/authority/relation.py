@@ -13,12 +13,8 @@ import copy
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
-from graphlib import CycleError, TopologicalSorter
-
-import numpy as np
 
 from argus.authority.rules import Edge, Record, Rule, find_record
 from argus.authority.scopes import AsOf, Bucket, Place, ScopeIndex, is_crowded
@@ -26,7 +22,6 @@ from argus.authority.times import FOREVER, Moment, parse_moment
 from argus.data.documents import listed
 from argus.errors import InputError
 
-FEW_EDGES = 10_000
 Time = Moment | str | date | None  # a time, or a value that is read as one
 
 
@@ -403,41 +398,74 @@ def describe(chain: Sequence[Link]) -> str:
 def find_cyclic(
     ids: Iterable[str], buckets: Mapping[Place, Bucket], edges: Mapping[str, Sequence[Edge]]
 ) -> list[str]:
-    """Return one record of every cycle, from strongly connected components.
+    """Return one record of every cycle, the first of its component.
 
     No pair is made: a suffix of a sorted bucket is one node, which leads to its first record and to
     the next suffix. ids: all records of buckets and edges. edges: by superseded id.
     """
-    if not buckets and len(edges) < FEW_EDGES:  # a search of few records loads no SciPy for this
-        with suppress(CycleError):
-            TopologicalSorter(
-                {id_: [edge.superseder for edge in several] for id_, several in edges.items()}
-            ).prepare()
-            return []
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     names = list(ids)
     number = {id_: i for i, id_ in enumerate(names)}
-    sources: list[int] = []
-    targets: list[int] = []
-    n = len(names)
+    targets: list[list[int]] = [[] for _ in names]
     for bucket in buckets.values():
-        starts = list(bucket.superseding)
-        for i, (_, id_) in enumerate(starts):
-            sources += [n + i, n + i]
-            targets += [number[id_], n + i + 1]
+        n, starts = len(targets), list(bucket.superseding)
+        targets += [[number[id_], n + i + 1] for i, (_, id_) in enumerate(starts)]
+        targets.append([])
         for end, id_ in bucket.superseded:
-            sources.append(number[id_])
-            targets.append(n + bisect_left(starts, (end, "")))
-        n += len(starts) + 1
+            targets[number[id_]].append(n + bisect_left(starts, (end, "")))
     for several in edges.values():
-        sources += [number[edge.superseded] for edge in several]
-        targets += [number[edge.superseder] for edge in several]
-    graph = coo_array((np.ones(len(sources), np.int8), (sources, targets)), shape=(n, n))
-    _, labels = connected_components(graph, directed=True, connection="strong")
-    own = labels[: len(names)]
-    members: dict[int, str] = {}
-    for i in np.flatnonzero(np.bincount(own)[own] > 1).tolist():
-        members.setdefault(int(own[i]), names[i])
-    return list(members.values())
+        for edge in several:
+            targets[number[edge.superseded]].append(number[edge.superseder])
+    records = ([i for i in cycle if i < len(names)] for cycle in _components(targets))
+    return [names[i] for i in sorted(min(cycle) for cycle in records if len(cycle) > 1)]
+
+
+def _led_to(targets: Sequence[Sequence[int]]) -> list[int]:
+    """Return for each node how many lead to it that a cycle leads to, or that are in one."""
+    sources = [0] * len(targets)
+    for several in targets:
+        for target in several:
+            sources[target] += 1
+    free = [node for node, left in enumerate(sources) if not left]
+    for node in free:
+        for target in targets[node]:
+            sources[target] -= 1
+            if not sources[target]:
+                free.append(target)
+    return sources
+
+
+def _components(targets: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+    """Yield strongly connected components (Tarjan, 1972) of what cycles lead to, if any do.
+
+    targets: those of each node.
+    """
+    n = len(targets)
+    # n once the component of a node is yielded
+    low = [-1 if left else n for left in _led_to(targets)]
+    seen_at = [-1] * n
+    waiting: list[int] = []
+    for root in range(n):
+        ahead = root if low[root] < 0 else None
+        path: list[tuple[int, Iterator[int]]] = []
+        while path or ahead is not None:
+            if ahead is not None:
+                seen_at[ahead] = low[ahead] = len(waiting)
+                waiting.append(ahead)
+                path.append((ahead, iter(targets[ahead])))
+            (node, rest), ahead = path[-1], None
+            for target in rest:
+                if low[target] < 0:
+                    ahead = target
+                    break
+                if low[target] < low[node]:
+                    low[node] = low[target]
+            else:
+                path.pop()
+                if low[node] == seen_at[node]:
+                    component = waiting[seen_at[node] :]
+                    del waiting[seen_at[node] :]
+                    for member in component:
+                        low[member] = n
+                    yield component
+                elif low[node] < low[path[-1][0]]:
+                    low[path[-1][0]] = low[node]

@@ -20,12 +20,14 @@ from argus.jobs.result import Result
 from argus.measures.significance import (
     ALIKE,
     FEWEST_CHANGED,
+    LEVEL,
     UNCHANGED,
     PairedDifference,
     difference_words,
     least_bound,
     paired_difference,
 )
+from argus.numeric import student_quantile, student_tail
 from argus.runs import TRACKED, JobRun, damaged_in, runs_in
 
 MAX_RESAMPLED = 10_000  # items up to which values are resampled; beyond, Student's t serves
@@ -195,8 +197,6 @@ def paired(before: Mapping[str, float], after: Mapping[str, float]) -> PairedDif
     """Return the paired difference, by resampling or, of many items, by Student's t."""
     if len(before) <= MAX_RESAMPLED:
         return paired_difference(before, after, seed=SEED)
-    from scipy.stats import t
-
     ids = sorted(before)
     first, second = (np.array([side[id_] for id_ in ids]) for side in (before, after))
     difference = second - first
@@ -205,8 +205,8 @@ def paired(before: Mapping[str, float], after: Mapping[str, float]) -> PairedDif
     mean, error = float(difference.mean()), float(difference.std(ddof=1)) / math.sqrt(n)
     enough = changed >= FEWEST_CHANGED
     sure = enough and float(np.ptp(difference)) > UNCHANGED
-    reach = float(t.ppf(0.975, n - 1)) * error
-    p_value = float(2 * t.sf(abs(mean) / error, n - 1)) if sure else least_bound(difference)
+    reach = student_quantile(LEVEL, n - 1) * error
+    p_value = student_tail(mean / error, n - 1) if sure else least_bound(difference)
     return PairedDifference(
         queries=n,
         mean_before=float(first.mean()),

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from argus.numeric import average_ranks, student_tail
+
 RESAMPLES = 1_000  # bootstrap resamples: for Spearman's rho, and for AUC over clustered data
 MIN_GROUP = 5  # members of either group for which an AUC is given
 MIN_PAIRS = 3
@@ -90,15 +92,13 @@ def discrimination(
     such as a question with several documents. The interval then draws clusters instead of values
     (bootstrap percentiles). None if either group has fewer than MIN_GROUP.
     """
-    from scipy.stats import rankdata
-
     values, group = np.asarray(scores, np.float64), np.asarray(is_of_group, bool)
     first, second = values[group], values[~group]
     if min(len(first), len(second)) < MIN_GROUP:
         return None
-    ranks = rankdata(np.concatenate([first, second]))
-    above = (ranks[: len(first)] - rankdata(first)) / len(second)  # of each of the first
-    below = 1 - (ranks[len(first) :] - rankdata(second)) / len(first)  # of each of the second
+    ranks = average_ranks(np.concatenate([first, second]))
+    above = (ranks[: len(first)] - average_ranks(first)) / len(second)  # of each of the first
+    below = 1 - (ranks[len(first) :] - average_ranks(second)) / len(first)  # of each of the second
     auc = float(above.mean())
     error = np.sqrt(above.var(ddof=1) / len(first) + below.var(ddof=1) / len(second))
     low, high = max(0.0, auc - NORMAL * error), min(1.0, auc + NORMAL * error)
@@ -110,7 +110,7 @@ def discrimination(
             rows = np.concatenate([members[i] for i in rng.integers(len(names), size=len(names))])
             n = int(group[rows].sum())
             if 0 < n < len(rows):
-                ranked = rankdata(values[rows])[group[rows]].sum() - n * (n + 1) / 2
+                ranked = average_ranks(values[rows])[group[rows]].sum() - n * (n + 1) / 2
                 areas.append(ranked / (n * (len(rows) - n)))
         low, high = np.quantile(areas, [0.025, 0.975])
     figures = {"auc": auc, "low": float(low), "high": float(high)}
@@ -121,7 +121,7 @@ class RankCorrelation(NamedTuple):
     """Spearman's rho of n pairs. No field is ever NaN.
 
     rho: ties share their mean rank. None if it is not defined. p_value: two-sided, by Student's t
-    with n - 2 degrees of freedom (scipy's). Exact if the orders agree or differ in all pairs. low,
+    with n - 2 degrees of freedom. Exact if the orders agree or differ in all pairs. low,
     high: 95% percentile bootstrap interval over pairs. why_not: reason for no rho or no interval.
     """
 
@@ -148,17 +148,17 @@ def spearman(
         return RankCorrelation(n, why_not=few)
     if (np.ptp(pairs, axis=1) == 0).any():
         return RankCorrelation(n, why_not="one of the two never varies")
-    from scipy.special import gammaln
-    from scipy.stats import spearmanr
-
     first, second = pairs[:, np.lexsort(pairs[::-1])]
-    rho, p_value = float(_rhos(first, second)), float(spearmanr(first, second).pvalue)
-    if abs(rho) > 1 - PERFECT:
+    rho = float(_rhos(first, second))
+    if abs(rho) < 1 - PERFECT:
+        p_value = student_tail(rho * math.sqrt((n - 2) / (1 - rho * rho)), n - 2)
+    else:
         # Student's t is infinite. Of all pairings, count those in perfect order or in its reverse,
         # which is one of them only where the ties mirror each other.
         counts = np.unique(pairs, axis=1, return_counts=True)[1]
         ways = 2.0 if (counts == counts[::-1]).all() else 1.0
-        p_value = float(min(1.0, ways * np.exp(gammaln(counts + 1).sum() - gammaln(n + 1))))
+        same = sum(math.lgamma(count + 1) for count in counts.tolist())
+        p_value = min(1.0, ways * math.exp(same - math.lgamma(n + 1)))
     rng, rows, parts = np.random.default_rng(seed), max(1, BLOCK_VALUES // n), []
     for start in range(0, resamples, rows):
         drawn = rng.integers(n, size=(min(rows, resamples - start), n))
@@ -174,10 +174,8 @@ def spearman(
 
 def _rhos(x: Floats, y: Floats) -> Floats:
     """Return rho of every row of pairs. NaN where either side is constant."""
-    from scipy.stats import rankdata
-
     middle = (x.shape[-1] + 1) / 2
-    first, second = (rankdata(side, axis=-1) - middle for side in (x, y))
+    first, second = (average_ranks(side) - middle for side in (x, y))
     spread = np.sqrt((first**2).sum(-1)) * np.sqrt((second**2).sum(-1))
     with np.errstate(invalid="ignore"):
         return np.asarray(np.clip((first * second).sum(-1) / spread, -1.0, 1.0))

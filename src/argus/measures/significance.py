@@ -11,7 +11,7 @@ acceleration come from those few, and 95% intervals left out a true mean of zero
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.measures import RESAMPLES
+from argus.numeric import normal_tail, student_quantile
 
 # Changed queries from which there is an interval. Five that all improve have p = 2/2⁵ = 0.06: no
 # such sample can reach 0.05, while nearly every resample of it lies above zero.
@@ -26,6 +27,7 @@ FEWEST_CHANGED = 6
 LEVEL = 0.05  # a p-value below it, and an interval without zero, make a change
 BATCH_VALUES = 4_000_000  # numbers to resample at once: 32 MB
 UNCHANGED = 1e-9  # differences up to this are rounding
+EQUAL = 100 * np.finfo(float).eps  # by what share two means of the same values may differ
 ALIKE = "every query changed by the same amount"
 
 Values = Mapping[str, float]
@@ -170,17 +172,26 @@ def randomisation_test(
     moved = differences[differences != 0]
     if len(moved) < 2:  # none, or one whose two signs are equally far from zero
         return 1.0, True
-    from scipy.stats import permutation_test
+    is_exact = len(moved) < 60 and 2 ** len(moved) <= resamples
+    tosses = _all_signs(len(moved)) if is_exact else _tossed(len(moved), resamples, seed)
+    mean, means = moved.mean(), np.concatenate([(signs * moved).mean(axis=1) for signs in tosses])
+    near = abs(mean) * EQUAL
+    fewer = min((means <= mean + near).sum(), (means >= mean - near).sum())
+    seen = 0 if is_exact else 1  # the sample itself, which all signs hold
+    return min(1.0, 2 * float(fewer + seen) / (len(means) + seen)), is_exact
 
-    test = permutation_test(
-        (moved,),
-        np.mean,
-        permutation_type="samples",
-        n_resamples=resamples,
-        batch=max(1, BATCH_VALUES // len(moved)),
-        rng=np.random.default_rng(seed),
-    )
-    return min(1.0, float(test.pvalue)), bool(len(moved) < 60 and 2 ** len(moved) <= resamples)
+
+def _all_signs(n: int) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield all signs of n values, of shape (2^n, n)."""
+    yield 1 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
+
+
+def _tossed(n: int, resamples: int, seed: int) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield signs of n values at random, of shape (part, n), until there are `resamples`."""
+    rng, rows = np.random.default_rng(seed), max(1, BATCH_VALUES // n)
+    for start in range(0, resamples, rows):
+        both = np.tile([1, -1], (min(rows, resamples), n, 1))
+        yield rng.permuted(both, axis=-1)[: resamples - start, :, 0]
 
 
 def least_bound(differences: npt.NDArray[np.float64]) -> float:
@@ -211,17 +222,12 @@ def bootstrap_interval(
         return None, None, few
     if np.ptp(differences) <= UNCHANGED:
         return None, None, ALIKE
-    from scipy.stats import bootstrap, norm, t
-
-    tail = t.ppf(0.025, changed - 1) * math.sqrt(changed / (changed - 1))
-    resampled = bootstrap(
-        (differences,),
-        np.mean,
-        method="percentile",
-        n_resamples=resamples,
-        confidence_level=1 - 2 * float(norm.cdf(tail)),
-        batch=max(1, BATCH_VALUES // len(differences)),
-        rng=np.random.default_rng(seed),
-    )
-    low, high = map(float, resampled.confidence_interval)
-    return low, high, ""
+    reach = student_quantile(LEVEL, changed - 1) * math.sqrt(changed / (changed - 1))
+    rng, n, means = np.random.default_rng(seed), len(differences), []
+    rows = max(1, BATCH_VALUES // n)
+    for start in range(0, resamples, rows):
+        drawn = rng.integers(n, size=(min(rows, resamples - start), n))
+        means.append(differences[drawn].mean(axis=1))
+    tail = normal_tail(reach)
+    low, high = np.quantile(np.concatenate(means), [tail, 1 - tail])
+    return float(low), float(high), ""

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.measures.intervals import wilson
+from argus.numeric import average_ranks
 from argus.retrievability.config import DEFAULT_K, DEFAULT_POOL
 from argus.retrievability.ranks import PairRanks
 
@@ -89,11 +90,9 @@ def tercile(rps: Floats) -> Bands:
     Equal scores are never parted: they lie in the third that holds the middle of their ranks, so
     thirds may be uneven where many scores are equal.
     """
-    from scipy.stats import rankdata
-
     names = np.full(len(rps), "", "<U4")
     some = ~np.isnan(rps)
-    place = (rankdata(rps[some]) - 0.5) / max(int(some.sum()), 1)
+    place = (average_ranks(rps[some]) - 0.5) / max(int(some.sum()), 1)
     names[some] = np.where(place < 1 / 3, "low", np.where(place < 2 / 3, "mid", "high"))
     return names
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from argus.data.types import Document, Query, Run
 from argus.indexes.lexical import LexicalIndex, query_words, words
+from argus.numeric import average_ranks
 
 # Documents of each list that are compared.
 DEPTH = 10
@@ -46,7 +47,6 @@ def rank_by_risk(
     run: results with scores. second: results of another retriever, by default BM25 over the
     documents. Questions with an empty result, and those with mostly foreign words, are flagged.
     """
-    from scipy.stats import rankdata
 
     def is_foreign(query: Query) -> bool:
         own = query_words(query.text)
@@ -65,6 +65,6 @@ def rank_by_risk(
         lists = run[q.id], second.get(q.id, {})
         first, other = (sorted(one, key=lambda id_: -one[id_])[:DEPTH] for one in lists)
         shared.append(len({*first} & {*other}) / len(first))
-    risk = -rankdata(top) - rankdata(shared)
+    risk = -average_ranks(top) - average_ranks(shared)
     order = sorted(range(len(ranked)), key=lambda i: (-risk[i], ranked[i].id))
     return RiskOrder(tuple(ranked[i].id for i in order), flagged)

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.measures.significance import FEWEST_CHANGED, UNCHANGED
+from argus.numeric import normal_tail, student_quantile
 
 Values = Mapping[str, float]
 BETTER, WORSE, ALIKE, OPEN = "better", "worse", "no difference", "inconclusive"
@@ -63,8 +64,6 @@ def compare_arms(
     difference ± c standard errors. c is the 95% quantile, over resampled questions, of the largest
     deviation of any arm's mean in its standard errors (max-t bootstrap, Romano and Wolf 2005).
     """
-    from scipy import stats
-
     questions = sorted(arms[mine])
     names = [name for name in arms if name != mine]
     d = _matrix(arms, names, questions) - _matrix(arms, [mine], questions)
@@ -75,7 +74,7 @@ def compare_arms(
         deviations = np.abs(weights @ d.T - means) / errors  # 0 where too few changed
         largest.append(deviations.max(axis=1, initial=0.0))
     critical = float(np.quantile(np.concatenate(largest), LEVEL))
-    critical = float(stats.t.isf(stats.norm.sf(critical), max(1, n - 1)))  # of few questions
+    critical = student_quantile(2 * normal_tail(critical), max(1, n - 1))  # of few questions
     found = {}
     for name, mean, error in zip(names, means.tolist(), errors.tolist(), strict=True):
         if math.isinf(error):  # all alike, or too few that are not

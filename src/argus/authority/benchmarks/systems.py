@@ -9,15 +9,14 @@ to a depth of 100. Nothing is tuned on gold.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
 
 from argus.authority.benchmarks.collection import Benchmark, Question
 from argus.authority.benchmarks.judging import Closure, Outcome, gold_relation, pipeline_relation
@@ -48,29 +47,32 @@ class Okapi:
     """BM25Okapi over texts, as the package rank_bm25 computes it."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        distinct = dict.fromkeys(word for text in texts for word in okapi_words(text))
-        self._number = {word: number for number, word in enumerate(distinct)}
-        tf = self._count(texts).tocoo()
-        lengths = tf.sum(axis=1)
+        self._n, found = len(texts), defaultdict[str, list[tuple[int, int]]](list)
+        lengths = np.zeros(self._n)
+        for number, text in enumerate(texts):
+            words_of = okapi_words(text)
+            lengths[number] = len(words_of)
+            for word, times in Counter(words_of).items():
+                found[word].append((number, times))
         share = lengths / max(lengths.mean(), 1e-9)
-        documents = np.bincount(tf.col, minlength=len(distinct))
-        idf = np.log((len(texts) - documents + 0.5) / (documents + 0.5))
+        n_with = np.array([len(texts_of) for texts_of in found.values()])
+        idf = np.log((self._n - n_with + 0.5) / (n_with + 0.5))
         idf = np.where(idf < 0, EPSILON * idf.mean(), idf)
-        saturated = tf.data * (K1 + 1) / (tf.data + K1 * (1 - B + B * share[tf.row]))
-        self._weights = csr_array((idf[tf.col] * saturated, (tf.col, tf.row)), shape=tf.shape[::-1])
+        self._weights = {}  # of a word: texts, and its weight in each
+        for weight, (word, texts_of) in zip(idf, found.items(), strict=True):
+            numbers, tf = np.array(texts_of).T
+            saturated = tf * (K1 + 1) / (tf + K1 * (1 - B + B * share[numbers]))
+            self._weights[word] = numbers, weight * saturated
 
     def scores(self, questions: Sequence[str]) -> npt.NDArray[np.float64]:
         """Return the score of every text for each question, of shape (n_questions, n_texts)."""
-        totals: npt.NDArray[np.float64] = (self._count(questions) @ self._weights).toarray()
+        totals = np.zeros((len(questions), self._n))
+        for total, question in zip(totals, questions, strict=True):
+            for word, times in Counter(okapi_words(question)).items():
+                if word in self._weights:
+                    numbers, weights = self._weights[word]
+                    total[numbers] += times * weights
         return totals
-
-    def _count(self, texts: Sequence[str]) -> Any:
-        """Return how often each known word is in each text, of shape (n_texts, n_words)."""
-        counts = [Counter(w for w in okapi_words(t) if w in self._number) for t in texts]
-        values = np.array([n for count in counts for n in count.values()], np.float64)
-        rows = [i for i, count in enumerate(counts) for _ in count]
-        columns = [self._number[word] for count in counts for word in count]
-        return csr_array((values, (rows, columns)), shape=(len(texts), len(self._number)))
 
 
 class Rankings(NamedTuple):
