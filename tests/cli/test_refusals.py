@@ -90,7 +90,7 @@ MISTAKES = {
     },
     EVALUATE: {
         "--measures nDCG@0": "measure 'nDCG@0' has the cutoff 0",
-        "--measures RBP --headline RBP": "measure 'RBP' cannot be computed",
+        "--measures RBP --headline RBP": "measure 'RBP' is not known",
         "--measures ,": "--measures: no measure",
     },
     "index": {

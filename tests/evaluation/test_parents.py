@@ -43,10 +43,8 @@ def test_a_document_ranks_by_its_best_chunk(corpus, tmp_path):
     assert system["documents"] == 3 and system["longest_list"] == 2
 
 
-@pytest.mark.parametrize("headline", ["RR", "NumRet"])
-def test_slices_need_a_corpus_and_a_share(headline, corpus, tmp_path):
-    config = EvaluateConfig(resamples=1000, measures=(headline,), by=("lang",))
-    where = corpus if headline == "NumRet" else None
+def test_slices_need_a_corpus(tmp_path):
+    config = EvaluateConfig(resamples=1000, measures=("RR",), by=("lang",))
     with pytest.raises(InputError) as caught:
-        evaluate(QUERIES, QRELS, out=tmp_path, runs=[RUN], corpus=where, config=config)
+        evaluate(QUERIES, QRELS, out=tmp_path, runs=[RUN], config=config)
     assert caught.value.where == "--by"

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from argus.algorithms import components
 from argus.authority.rules import Edge, Record, Rule, find_record
 from argus.authority.scopes import AsOf, Bucket, Place, ScopeIndex, is_crowded
 from argus.authority.times import FOREVER, Moment, parse_moment
@@ -415,57 +416,5 @@ def find_cyclic(
     for several in edges.values():
         for edge in several:
             targets[number[edge.superseded]].append(number[edge.superseder])
-    records = ([i for i in cycle if i < len(names)] for cycle in _components(targets))
+    records = ([i for i in cycle if i < len(names)] for cycle in components(targets))
     return [names[i] for i in sorted(min(cycle) for cycle in records if len(cycle) > 1)]
-
-
-def _led_to(targets: Sequence[Sequence[int]]) -> list[int]:
-    """Return for each node how many lead to it that a cycle leads to, or that are in one."""
-    sources = [0] * len(targets)
-    for several in targets:
-        for target in several:
-            sources[target] += 1
-    free = [node for node, left in enumerate(sources) if not left]
-    for node in free:
-        for target in targets[node]:
-            sources[target] -= 1
-            if not sources[target]:
-                free.append(target)
-    return sources
-
-
-def _components(targets: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Yield strongly connected components (Tarjan, 1972) of what cycles lead to, if any do.
-
-    targets: those of each node.
-    """
-    n = len(targets)
-    # n once the component of a node is yielded
-    low = [-1 if left else n for left in _led_to(targets)]
-    seen_at = [-1] * n
-    waiting: list[int] = []
-    for root in range(n):
-        ahead = root if low[root] < 0 else None
-        path: list[tuple[int, Iterator[int]]] = []
-        while path or ahead is not None:
-            if ahead is not None:
-                seen_at[ahead] = low[ahead] = len(waiting)
-                waiting.append(ahead)
-                path.append((ahead, iter(targets[ahead])))
-            (node, rest), ahead = path[-1], None
-            for target in rest:
-                if low[target] < 0:
-                    ahead = target
-                    break
-                if low[target] < low[node]:
-                    low[node] = low[target]
-            else:
-                path.pop()
-                if low[node] == seen_at[node]:
-                    component = waiting[seen_at[node] :]
-                    del waiting[seen_at[node] :]
-                    for member in component:
-                        low[member] = n
-                    yield component
-                elif low[node] < low[path[-1][0]]:
-                    low[path[-1][0]] = low[node]

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from argus.algorithms import student_quantile, student_tail
 from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.measures.significance import (
@@ -27,7 +28,6 @@ from argus.measures.significance import (
     least_bound,
     paired_difference,
 )
-from argus.numeric import student_quantile, student_tail
 from argus.runs import TRACKED, JobRun, damaged_in, runs_in
 
 MAX_RESAMPLED = 10_000  # items up to which values are resampled; beyond, Student's t serves

@@ -28,10 +28,12 @@ from argus.encoders import Encoder
 from argus.errors import InputError
 from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.judged import (
+    TABLE_4_K,
     JudgedQueries,
     diagnosis_file,
     highest_rps,
     read_judged,
+    rps_association,
     slice_queries,
 )
 from argus.evaluation.summary import SLICES, headline
@@ -47,9 +49,9 @@ from argus.evaluation.systems import (
 from argus.indexes.header import parse_index_spec
 from argus.jobs.result import TableResult
 from argus.jobs.workspace import Record, check_folder
-from argus.measures import Evaluation, is_implicit, paired_difference, rps_association
+from argus.measures import Evaluation, is_implicit, paired_difference
 from argus.measures import evaluate as score
-from argus.measures.measures import TABLE_4_K, cutoff
+from argus.measures.measures import cutoff
 from argus.measures.significance import UNCHANGED
 from argus.measures.slices import Trials
 from argus.reports import write_report
@@ -383,13 +385,8 @@ class _Measured:
         return pa.table(columns)
 
     def trials(self) -> Iterator[Trials]:
-        """Yield each system's headline measure by query. Raises InputError beyond 0 to 1."""
+        """Yield each system's headline measure by query."""
         measure = self.config.headline
         for evaluation, suffix in zip(self.scored, self.suffixes, strict=True):
             values = np.array([evaluation.per_query[q][measure] for q in self.judged.queries])
-            if values.min() < 0 or values.max() > 1:
-                got = f"{measure} goes beyond 0 to 1"
-                expected = "a headline measure that is a share"
-                fix = "Name another with --headline, such as nDCG@10."
-                raise InputError(got, expected=expected, fix=fix, where="--by")
             yield Trials(f"{measure}{suffix}", np.arange(len(values)), values)

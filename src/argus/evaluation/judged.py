@@ -3,7 +3,8 @@
 `read_judged`: files of queries and judgements -> `JudgedQueries`. `ParentFold`: a run of chunks ->
 a run of documents, each with the score of its best chunk. An id that is no chunk of the corpus
 stays. `highest_rps`: the table of `argus research diagnose` -> predicted reachability (RPS) by
-document. `argus evaluate` and all jobs that try a repair on judged questions use it.
+document. `rps_association` compares it in found and in missed documents (ARGUS Table 4).
+`argus evaluate` and all jobs that try a repair on judged questions use it.
 """
 
 from __future__ import annotations
@@ -15,23 +16,35 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from argus.corpora import Corpus
 from argus.corpora.opening import Origin, open_corpus, read_corpus
 from argus.data.documents import read_queries
 from argus.data.fields import FieldNames, parent_ids
-from argus.data.runs import Excluded, read_excluded, read_judgements, spare, without_excluded
+from argus.data.runs import (
+    Excluded,
+    ranking,
+    read_excluded,
+    read_judgements,
+    spare,
+    without_excluded,
+)
 from argus.data.tables import read_table
 from argus.data.types import Document, Qrels, Query, Run
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.systems import Judged, System, judge, with_corpus
+from argus.measures import RESAMPLES
 from argus.measures.measures import Coverage, cover
 from argus.measures.slices import Trials, rank_slices, slice_shares, slicings
 from argus.retrievers.config import DEEPER
 
 DIAGNOSIS = "diagnosis.parquet"
+TABLE_4_K = (10, 20, 50)
+MIN_USABLE = 0.95  # share of the bootstrap draws that must hold both groups for an interval
 
 
 def _no_corpus(field: str, expected: str, option: str) -> InputError:
@@ -291,3 +304,85 @@ def highest_rps(path: Path) -> dict[str, float]:
         fix = "See the diagnosis's own report for what failed."
         raise InputError(got, expected=expected, fix=fix, where=file)
     return highest
+
+
+def rps_association(
+    run: Run,
+    qrels: Qrels,
+    max_rps: Mapping[str, float],
+    *,
+    seed: int,
+    ks: Sequence[int] = TABLE_4_K,
+    indexed: Collection[str] | None = None,
+    resamples: int = RESAMPLES,
+) -> list[dict[str, Any]]:
+    """Compare the highest RPS in retrieved and in unretrieved gold documents, for each k.
+
+    Pairs are (query, relevant document).
+
+    k: depth.
+    retrieved: pairs with a predicted RPS whose document is in the top k.
+    unretrieved: pairs with a predicted RPS whose document is not.
+    not_indexed: pairs whose document the index does not hold.
+    without_rps: pairs whose document has no predicted RPS.
+    mean_retrieved: mean of the documents' highest predicted RPS. None without a pair.
+    mean_unretrieved: the same of the pairs that are not retrieved.
+    difference: retrieved less unretrieved. None without both.
+    low, high: 95% bootstrap interval over queries. None if too few draws hold both groups.
+
+    max_rps: doc_id -> highest predicted RPS of its entities, only documents that have one.
+    indexed: documents of the index. None if they are not known, so that every gold document counts.
+    """
+    found: list[dict[str, Any]] = []
+    for k in ks:
+        not_indexed = without_rps = 0
+        sums = np.zeros((len(qrels), 4))  # by query: sum and number of retrieved, then unretrieved
+        for row, query in enumerate(sorted(qrels)):
+            top = set(ranking(run.get(query, {}))[:k])
+            for doc in (doc for doc, grade in qrels[query].items() if grade > 0):
+                if indexed is not None and doc not in indexed:
+                    not_indexed += 1
+                elif doc not in max_rps:
+                    without_rps += 1
+                else:
+                    group = 0 if doc in top else 2
+                    sums[row, group : group + 2] += max_rps[doc], 1
+        total = sums.sum(axis=0)
+        retrieved, unretrieved = (
+            float(total[i] / total[i + 1]) if total[i + 1] else None for i in (0, 2)
+        )
+        difference = low = high = None
+        if retrieved is not None and unretrieved is not None:
+            difference = retrieved - unretrieved
+            low, high = _resampled(sums, seed, resamples)
+        found.append(
+            {
+                "k": k,
+                "retrieved": int(total[1]),
+                "unretrieved": int(total[3]),
+                "not_indexed": not_indexed,
+                "without_rps": without_rps,
+                "mean_retrieved": retrieved,
+                "mean_unretrieved": unretrieved,
+                "difference": difference,
+                "low": low,
+                "high": high,
+            }
+        )
+    return found
+
+
+def _resampled(
+    sums: npt.NDArray[np.float64], seed: int, resamples: int
+) -> tuple[float | None, float | None]:
+    """Resample queries, whose pairs stay together. sums: (n_queries, 4)."""
+    n, rng = len(sums), np.random.default_rng(seed)
+    blocks = [min(1000, resamples - start) for start in range(0, resamples, 1000)]
+    equal = np.full(n, 1 / n)
+    drawn = np.concatenate([rng.multinomial(n, equal, size=size) @ sums for size in blocks])
+    drawn = drawn[(drawn[:, [1, 3]] > 0).all(axis=1)]
+    if n < 2 or len(drawn) < MIN_USABLE * resamples:
+        return None, None
+    differences = drawn[:, 0] / drawn[:, 1] - drawn[:, 2] / drawn[:, 3]
+    low, high = np.quantile(differences, [0.025, 0.975])
+    return float(low), float(high)

@@ -5,7 +5,6 @@ from .measures import (
     measure_name as measure_name,
     content_words as content_words,
     is_implicit as is_implicit,
-    rps_association as rps_association,
 )
 from .significance import (
     PairedDifference as PairedDifference,

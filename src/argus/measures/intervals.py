@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from argus.numeric import average_ranks, student_tail
+from argus.algorithms import average_ranks, student_tail
 
 RESAMPLES = 1_000  # bootstrap resamples: for Spearman's rho, and for AUC over clustered data
 MIN_GROUP = 5  # members of either group for which an AUC is given

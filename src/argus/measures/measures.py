@@ -1,10 +1,10 @@
-"""Score rankings against relevance judgements (nDCG, recall, ...), by ir-measures.
+"""Score rankings against relevance judgements (nDCG, recall, ...), as trec_eval defines them.
 
 `evaluate`: run and judgements -> each measure, per query and in the mean, for `argus evaluate` and
-remedies. Three further figures of an evaluation are here. `cover` counts the relevant documents
-that have a remedy. `rps_association` compares the reachability (RPS) of found and missed documents
-(ARGUS Table 4). `is_implicit` is true for a question that shares no word with the title of a
-relevant document.
+remedies. `cover` counts the relevant documents that have a remedy. `is_implicit` is true for a
+question that shares no word with the title of a relevant document.
+
+ir-measures, which computes more, brings SciPy (145 MB); its names are kept, and tests compare both.
 """
 
 from __future__ import annotations
@@ -13,23 +13,16 @@ import ast
 import math
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
 from argus.data.runs import MAX_GRADE, ranking
 from argus.data.texts import stream_safe
 from argus.data.types import Qrels, Run
 from argus.errors import InputError
-from argus.measures import RESAMPLES
-
-if TYPE_CHECKING:
-    from ir_measures import Measure
 
 _NAME = re.compile(r"(\w+)(?:\(([^()]*)\))?\s*(?:@\s*([^()]+))?")
 DEFAULT_MEASURES = ("nDCG@10", "R@10", "R@50", "RR")
@@ -44,43 +37,102 @@ class Evaluation:
     """query_id -> measure -> value. Every judged query is there, at 0 where nothing was found."""
 
 
+# Measures by each name that ir-measures has for them.
+NAMES = {
+    "nDCG": "nDCG", "NDCG": "nDCG", "AP": "AP", "MAP": "AP", "P": "P", "Precision": "P", "R": "R",
+    "Recall": "R", "RR": "RR", "MRR": "RR", "Rprec": "Rprec", "RPrec": "Rprec",
+    "Success": "Success",
+}  # fmt: skip
+LINEAR, EXPONENTIAL = DCG = ("log2", "exp-log2")
+Judged = Sequence[tuple[int, int]]  # rank from 1, and grade, of each judged document of a list
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure of a ranked list, by the definitions of trec_eval. Its `str` is its standard name.
+
+    cutoff: documents that are read; None for all. rel: least grade of a relevant document. dcg:
+    "log2" gains the grade, "exp-log2" 2^grade - 1. gains: the gain of a grade, else the grade.
+    judged_only: whether documents without a judgement leave the list first.
+    """
+
+    name: str
+    cutoff: int | None = None
+    rel: int = 1
+    dcg: str = LINEAR
+    gains: tuple[tuple[int, int], ...] = ()
+    judged_only: bool = False
+
+    def __str__(self) -> str:
+        gains = ",".join(f"{grade}:{gain}" for grade, gain in self.gains if grade != gain)
+        told = (
+            ("rel", self.rel, 1), ("dcg", repr(self.dcg), repr(LINEAR)),
+            ("gains", f"{{{gains}}}", "{}"), ("judged_only", self.judged_only, False),
+        )  # fmt: skip
+        words = ",".join(f"{name}={value}" for name, value, usual in told if value != usual)
+        cutoff = "" if self.cutoff is None else f"@{self.cutoff}"
+        return self.name + (f"({words})" if words else "") + cutoff
+
+    def value(self, judged: Judged, grades: Collection[int]) -> float:
+        """Return the value of a list. grades: those of all judged documents of the query."""
+        if self.judged_only:
+            judged = [(rank, grade) for rank, (_, grade) in enumerate(judged, 1)]
+        top = [(rank, grade) for rank, grade in judged if rank <= (self.cutoff or rank)]
+        if self.name == "nDCG":
+            best = sorted(map(self._gain, grades), reverse=True)[: self.cutoff]
+            ideal = sum(gain / math.log2(rank + 1) for rank, gain in enumerate(best, 1))
+            found = sum(self._gain(grade) / math.log2(rank + 1) for rank, grade in top)
+            return found / ideal if ideal else 0.0
+        relevant = sum(grade >= self.rel for grade in grades)
+        ranks = [rank for rank, grade in top if grade >= self.rel]
+        if not ranks:
+            return 0.0
+        if self.name == "AP":
+            return sum(n / rank for n, rank in enumerate(ranks, 1)) / relevant
+        return {
+            "P": len(ranks) / (self.cutoff or 1),
+            "R": len(ranks) / relevant,
+            "RR": 1 / ranks[0],
+            "Rprec": sum(rank <= relevant for rank in ranks) / relevant,
+            "Success": 1.0,
+        }[self.name]
+
+    def _gain(self, grade: int) -> float:
+        gain = max(0, dict(self.gains).get(grade, grade))
+        return gain if self.dcg == LINEAR else 2**gain - 1
+
+
 @cache
 def parse_measure(name: str) -> Measure:
-    """Return ir-measures' measure of a name such as "nDCG(dcg='exp-log2')@10".
+    """Return the measure of a name such as "nDCG(dcg='exp-log2')@10".
 
-    ir-measures' own parser (0.4.3) reads `ast.Num`, which Python 3.14 no longer has. Raises
-    InputError for an unknown name, a cutoff that is no whole number from 1 (trec_eval ends the
-    process on "nDCG@0"), a least grade below 1, a gain that is no whole number from 0 (trec_eval
-    leaves its memory), a missing cutoff or parameter ("R"), and a measure that nothing installed
-    can compute.
+    Raises InputError for an unknown name or parameter, a cutoff that is no whole number from 1, a
+    least grade below 1, a gain that is no whole number from 0, and a missing cutoff ("R").
     """
-    import ir_measures
-    from ir_measures.measures import registry
-
     match = _NAME.fullmatch(name.strip())
     try:
         call = ast.parse(f"f({match[2] or ''})", mode="eval").body if match else None
         if match is None or not isinstance(call, ast.Call) or call.args:
             raise ValueError("expected a name, its parameters by name, and a cutoff: P(rel=2)@10")
-        params: dict[Any, Any] = {word.arg: ast.literal_eval(word.value) for word in call.keywords}
-        measure: Measure = registry[match[1]](**params)
-        if match[3] is not None:
-            measure @= ast.literal_eval(match[3])
-    except (NameError, KeyError, ValueError, SyntaxError, TypeError, RecursionError) as error:
+        given: dict[Any, Any] = {word.arg: ast.literal_eval(word.value) for word in call.keywords}
+        short, cutoff = NAMES[match[1]], ast.literal_eval(match[3] or "None")
+        gains = dict(given.pop("gains", {})) if short == "nDCG" else {}
+        measure = Measure(short, cutoff, gains=tuple(sorted(gains.items())), **given)
+        takes = {"dcg" if short == "nDCG" else "rel", "judged_only"}
+        if given.keys() - takes or measure.dcg not in DCG or (short == "Rprec" and cutoff):
+            raise ValueError("a parameter, or a value of one, that the measure does not take")
+    except (KeyError, ValueError, SyntaxError, TypeError, RecursionError) as error:
         raise _no_measure(name, "is not known") from error
-    params = measure.params
-    limits = [("cutoff", params.get("cutoff", 1)), ("least relevant grade", params.get("rel", 1))]
-    limits += [("gain", gain) for gain in (params.get("gains") or {}).values()]
-    for limit, value in limits:
-        least = 0 if limit == "gain" else 1
+    if cutoff is None and short in ("P", "R", "Success"):
+        raise _no_measure(name, "needs a cutoff")
+    limits = [
+        ("least relevant grade", measure.rel, 1),
+        ("cutoff", 1 if cutoff is None else cutoff, 1),
+    ]
+    limits += [("gain", gain, 0) for gain in gains.values()]
+    for limit, value, least in limits:
         if type(value) is not int or not least <= value <= MAX_GRADE:
             raise _no_measure(name, f"has the {limit} {value}")
-    try:
-        list(ir_measures.iter_calc([measure], {"1": {"d": 1}}, {"1": {"d": 1.0}}))
-    except Exception as error:  # each of the libraries behind ir-measures raises its own
-        lacks = re.match(r"invalid param (\w+)=<object", str(error))
-        why = f"needs a {lacks[1]}" if lacks else "cannot be computed by what is installed"
-        raise _no_measure(name, why) from error
     return measure
 
 
@@ -92,16 +144,15 @@ def measure_name(name: str) -> str:
 def _no_measure(name: str, problem: str) -> InputError:
     return InputError(
         f"measure {name!r} {problem}",
-        expected='a name such as "nDCG@10", "R@50", "RR", "AP"',
-        fix="See https://ir-measur.es for the names; cutoffs and grades are whole numbers from 1, "
-        "gains from 0.",
+        expected="one of nDCG, AP, P, R, RR, Rprec, Success, with a cutoff as in nDCG@10",
+        fix="Cutoffs and grades are whole numbers from 1, gains from 0. ir-measures "
+        "computes others of a run.",
     )
 
 
 def cutoff(name: str) -> int | None:
     """Return the depth that a measure reads. None if it reads the whole list."""
-    depth: int | None = parse_measure(name).params.get("cutoff")
-    return depth
+    return parse_measure(name).cutoff
 
 
 def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT_MEASURES) -> Evaluation:
@@ -110,33 +161,17 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT_MEASURES)
     Measures are named as papers write them ("nDCG@10", "R@50", "RR"). Equal scores rank by id.
     Raises InputError for an unknown name, and if nothing is judged.
     """
-    import ir_measures
-
     parsed = list(dict.fromkeys(parse_measure(name) for name in measures))
     if not qrels or not parsed:
         got = f"{len(qrels)} judged queries and {len(parsed)} measures"
         fix = "Check the judgements: a mean over nothing is no figure."
         raise InputError(got, expected="at least one of each", fix=fix)
-    # ir-measures leaves judged queries without results out of the iteration: they score 0.
-    queries = list(qrels)
-    per_query: dict[str, dict[str, float]] = {
-        query: dict.fromkeys(map(str, parsed), 0.0) for query in queries
-    }
-    # trec_eval ends an id at a NUL, keeps scores in float32 and ranks equal ones by descending id.
-    # gdeval takes numbers alone. So ids become numbers, and scores fall by rank.
-    names: list[str] = []  # numbers as text, shared by all queries
-    judged: Qrels = {}
-    lists: Run = {}
-    for n, query in enumerate(queries):
-        ranks = {doc: rank for rank, doc in enumerate(ranking(run.get(query, {})))}
-        depth = len(ranks)
-        places = {doc: ranks.setdefault(doc, len(ranks)) for doc in qrels[query]}
-        names.extend(map(str, range(len(names), len(ranks))))
-        judged[str(n)] = {names[places[doc]]: grade for doc, grade in qrels[query].items()}
-        lists[str(n)] = {names[rank]: float(-rank) for rank in range(depth)}
-    for metric in ir_measures.iter_calc(parsed, judged, lists):
-        query = queries[int(metric.query_id)]
-        per_query[query][str(metric.measure)] = float(metric.value)
+    per_query = {}
+    for query, grades in qrels.items():
+        ranked = enumerate(ranking(run.get(query, {})), 1)
+        judged = [(rank, grades[doc]) for rank, doc in ranked if doc in grades]
+        values = {str(measure): measure.value(judged, grades.values()) for measure in parsed}
+        per_query[query] = values
     aggregate = {
         str(measure): math.fsum(v[str(measure)] for v in per_query.values()) / len(per_query)
         for measure in parsed
@@ -175,92 +210,6 @@ def coverage_words(coverage: Coverage | None) -> str:
         f"{coverage['relevant_with_remedy']:,} of {coverage['relevant']:,} relevant documents have "
         f"it, {coverage['with_remedy']:,} of all {coverage['documents']:,}"
     )
-
-
-TABLE_4_K = (10, 20, 50)
-MIN_USABLE = 0.95  # share of the bootstrap draws that must hold both groups for an interval
-
-
-def rps_association(
-    run: Run,
-    qrels: Qrels,
-    max_rps: Mapping[str, float],
-    *,
-    seed: int,
-    ks: Sequence[int] = TABLE_4_K,
-    indexed: Collection[str] | None = None,
-    resamples: int = RESAMPLES,
-) -> list[dict[str, Any]]:
-    """Compare the highest RPS in retrieved and in unretrieved gold documents, for each k.
-
-    Pairs are (query, relevant document).
-
-    k: depth.
-    retrieved: pairs with a predicted RPS whose document is in the top k.
-    unretrieved: pairs with a predicted RPS whose document is not.
-    not_indexed: pairs whose document the index does not hold.
-    without_rps: pairs whose document has no predicted RPS.
-    mean_retrieved: mean of the documents' highest predicted RPS. None without a pair.
-    mean_unretrieved: the same of the pairs that are not retrieved.
-    difference: retrieved less unretrieved. None without both.
-    low, high: 95% bootstrap interval over queries. None if too few draws hold both groups.
-
-    max_rps: doc_id -> highest predicted RPS of its entities, only documents that have one.
-    indexed: documents of the index. None if they are not known, so that every gold document counts.
-    """
-    found: list[dict[str, Any]] = []
-    for k in ks:
-        not_indexed = without_rps = 0
-        sums = np.zeros((len(qrels), 4))  # by query: sum and number of retrieved, then unretrieved
-        for row, query in enumerate(sorted(qrels)):
-            top = set(ranking(run.get(query, {}))[:k])
-            for doc in (doc for doc, grade in qrels[query].items() if grade > 0):
-                if indexed is not None and doc not in indexed:
-                    not_indexed += 1
-                elif doc not in max_rps:
-                    without_rps += 1
-                else:
-                    group = 0 if doc in top else 2
-                    sums[row, group : group + 2] += max_rps[doc], 1
-        total = sums.sum(axis=0)
-        retrieved, unretrieved = (
-            float(total[i] / total[i + 1]) if total[i + 1] else None for i in (0, 2)
-        )
-        difference = low = high = None
-        if retrieved is not None and unretrieved is not None:
-            difference = retrieved - unretrieved
-            low, high = _interval(sums, seed, resamples)
-        found.append(
-            {
-                "k": k,
-                "retrieved": int(total[1]),
-                "unretrieved": int(total[3]),
-                "not_indexed": not_indexed,
-                "without_rps": without_rps,
-                "mean_retrieved": retrieved,
-                "mean_unretrieved": unretrieved,
-                "difference": difference,
-                "low": low,
-                "high": high,
-            }
-        )
-    return found
-
-
-def _interval(
-    sums: npt.NDArray[np.float64], seed: int, resamples: int
-) -> tuple[float | None, float | None]:
-    """Resample queries, whose pairs stay together. sums: (n_queries, 4)."""
-    n, rng = len(sums), np.random.default_rng(seed)
-    blocks = [min(1000, resamples - start) for start in range(0, resamples, 1000)]
-    equal = np.full(n, 1 / n)
-    drawn = np.concatenate([rng.multinomial(n, equal, size=size) @ sums for size in blocks])
-    drawn = drawn[(drawn[:, [1, 3]] > 0).all(axis=1)]
-    if n < 2 or len(drawn) < MIN_USABLE * resamples:
-        return None, None
-    differences = drawn[:, 0] / drawn[:, 1] - drawn[:, 2] / drawn[:, 3]
-    low, high = np.quantile(differences, [0.025, 0.975])
-    return float(low), float(high)
 
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from argus.algorithms import normal_tail, student_quantile
 from argus.measures import RESAMPLES
-from argus.numeric import normal_tail, student_quantile
 
 # Changed queries from which there is an interval. Five that all improve have p = 2/2⁵ = 0.06: no
 # such sample can reach 0.05, while nearly every resample of it lies above zero.

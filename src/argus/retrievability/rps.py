@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from argus.algorithms import average_ranks
 from argus.measures.intervals import wilson
-from argus.numeric import average_ranks
 from argus.retrievability.config import DEFAULT_K, DEFAULT_POOL
 from argus.retrievability.ranks import PairRanks
 

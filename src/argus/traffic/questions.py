@@ -16,10 +16,10 @@ from math import log
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from argus.algorithms import average_linkage
 from argus.data.folders import ArtifactFolder
 from argus.data.types import Document, Query
 from argus.data.writing import replacing
@@ -293,38 +293,6 @@ def _clusters(own: Sequence[Terms], idf: Mapping[str, float]) -> list[list[int]]
     unit = rows[usable] / np.linalg.norm(rows[usable], axis=1, keepdims=True)
     groups = average_linkage(1 - unit @ unit.T, APART)
     return [usable[group].tolist() for group in groups if len(group) > 1]
-
-
-def average_linkage(distances: npt.NDArray[np.float64], most: float) -> list[list[int]]:
-    """Join n items while two groups are at most `most` apart in the mean. Return all groups.
-
-    By chains of nearest neighbours (Murtagh, 1983), which join what the nearest pair of all would.
-    distances: (n, n), symmetric. It is overwritten.
-    """
-    n = len(distances)
-    np.fill_diagonal(distances, np.inf)
-    groups, chain = {i: [i] for i in range(n)}, list[int]()
-    done = []
-    while groups:
-        chain = chain or [next(iter(groups))]
-        last = chain[-1]
-        near = int(distances[last].argmin())
-        if len(chain) > 1 and distances[last, chain[-2]] <= distances[last, near]:
-            near = chain[-2]
-        if distances[last, near] > most:  # of a chain of one: further on they are nearer
-            done.append(sorted(groups.pop(last)))
-            distances[last] = distances[:, last] = np.inf
-            chain.pop()
-        elif len(chain) > 1 and near == chain[-2]:
-            one, other = len(groups[near]), len(groups[last])
-            mean = (one * distances[near] + other * distances[last]) / (one + other)
-            distances[near] = distances[:, near] = mean
-            distances[last] = distances[:, last] = distances[near, near] = np.inf
-            groups[near] += groups.pop(last)
-            del chain[-2:]
-        else:
-            chain.append(near)
-    return sorted(done)
 
 
 def _demand(members: Sequence[LookedAt], words: str, labels: Mapping[str, str]) -> dict[str, Any]:

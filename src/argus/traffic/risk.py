@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from argus.algorithms import average_ranks
 from argus.data.types import Document, Query, Run
 from argus.indexes.lexical import LexicalIndex, query_words, words
-from argus.numeric import average_ranks
 
 # Documents of each list that are compared.
 DEPTH = 10

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from argus.algorithms import normal_tail, student_quantile
 from argus.measures.significance import FEWEST_CHANGED, UNCHANGED
-from argus.numeric import normal_tail, student_quantile
 
 Values = Mapping[str, float]
 BETTER, WORSE, ALIKE, OPEN = "better", "worse", "no difference", "inconclusive"

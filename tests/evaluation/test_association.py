@@ -1,6 +1,6 @@
 import pytest
 
-from argus.measures import rps_association
+from argus.evaluation.judged import rps_association
 
 RUN = {"q1": {"a": 3.0, "x": 2.0, "b": 1.0}, "q2": {"c": 1.0}, "q3": {}}
 QRELS = {"q1": {"a": 1, "b": 2, "x": 0}, "q2": {"c": 1, "gone": 1}, "q3": {"d": 1, "blank": 1}}
