@@ -40,6 +40,8 @@ settings.load_profile("argus")
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports huggingface_hub
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
+# of Milvus: a process that forks to start another, as PostgreSQL, would abort
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # Ray keeps to loopback
 os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "a5" * 32}  # not the user's own
 

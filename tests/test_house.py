@@ -7,11 +7,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SRC = ROOT / "src"
+SIZE = runpy.run_path(str(ROOT / "scripts" / "size.py"))
+BODIES = SIZE["BODIES"]
 
 
 def test_no_folder_is_over_its_budget():
     """Budgets only ever go down: `python scripts/size.py --lower`."""
-    assert runpy.run_path(str(ROOT / "scripts" / "size.py"))["exceeded"]() == []
+    assert SIZE["exceeded"]() == []
 
 
 def test_no_two_files_import_each_other():
@@ -28,7 +30,9 @@ def imports() -> dict[str, set[str]]:
     graph: dict[str, set[str]] = {name: set() for name in paths}
     for name, path in paths.items():
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        nodes: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+        for node in nodes:  # statements alone
+            nodes += (child for part in BODIES for child in getattr(node, part, ()))
             targets = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom):
                 above = ".".join(package.split(".")[: len(package.split(".")) + 1 - node.level])
