@@ -2,6 +2,7 @@
 
 import runpy
 from argparse import Namespace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,6 @@ from argus.generative.vocabulary import open_vocabulary
 from tests.support.fairseq import SETTINGS, make_released, save
 from tests.support.ngrams import ROWS
 
-SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "convert_fairseq.py"))
 TEXTS = [f"{r['title']} {r['text']}" for r in ROWS]
 
 
@@ -23,11 +23,19 @@ def released(tmp_path):
     return make_released(tmp_path / "released", TEXTS)
 
 
+@cache
+def script():
+    """What the script defines; it imports models, which only these tests need."""
+    return runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "convert_fairseq.py"))
+
+
 @pytest.fixture
 def convert(tmp_path):
     def run(made, out="converted", bpe=None, **settings):
         folder = tmp_path / out
-        SCRIPT["convert"](made.checkpoint, made.dictionary, bpe or made.folder, folder, **settings)
+        script()["convert"](
+            made.checkpoint, made.dictionary, bpe or made.folder, folder, **settings
+        )
         return folder
 
     return run
@@ -56,13 +64,13 @@ def same_logits(made, folder):
 def test_logits_are_those_of_the_model_that_was_saved(released, tmp_path, capsys):
     out = tmp_path / "out"
     words = [released.checkpoint, "--dict", released.dictionary, "--bpe", released.folder]
-    assert SCRIPT["main"]([*map(str, words), "--out", str(out)]) == 0
+    assert script()["main"]([*map(str, words), "--out", str(out)]) == 0
     assert same_logits(released, out)
     printed = capsys.readouterr().out
     assert "1 + 1 layers of 32 dimensions and 2 heads" in printed
     assert printed.endswith("left out: decoder.version, encoder.version\n")
     assert not is_from_scratch(out)
-    assert SCRIPT["main"]([*map(str, words), "--out", str(out)]) == 2
+    assert script()["main"]([*map(str, words), "--out", str(out)]) == 2
     assert "is there already" in capsys.readouterr().err
 
 
@@ -90,7 +98,7 @@ class Evil:
 
 
 def refused(convert, made, **settings):
-    with pytest.raises(SCRIPT["Refused"]) as caught:
+    with pytest.raises(script()["Refused"]) as caught:
         convert(made, "refused", **settings)
     return str(caught.value)
 

@@ -1,9 +1,12 @@
 """A complete real knowledge graph: FB15k-237 with Wikipedia openings."""
 
+import pytest
+
 from argus.corpora.opening import open_corpus
 from argus.knowledge import KnowledgeSource, read_knowledge
 
 
+@pytest.mark.campaign
 def test_the_graph_has_the_published_counts(shared):
     fb15k237 = shared("fb15k237")
     knowledge = read_knowledge(open_corpus(fb15k237), KnowledgeSource())

@@ -1,9 +1,7 @@
 """Tools for agents, by the client of the official SDK in this process."""
 
 import anyio
-from mcp import Client
 
-from argus.service.mcp import mcp_server
 from argus.service.workplace import open_workplace
 from tests.support.superseding import story_source
 
@@ -11,6 +9,10 @@ QUESTION = "archives that write outside of their folder"
 
 
 def test_an_agent_searches_and_asks_why_it_did_not_find_something(story):
+    from mcp import Client
+
+    from argus.service.mcp import mcp_server
+
     server = mcp_server(open_workplace([story / "index"], authority=story_source(story)))
 
     async def talk():

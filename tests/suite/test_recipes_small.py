@@ -39,6 +39,12 @@ def listed(place):
     return counted(place / "data", place / "out")
 
 
+@pytest.fixture(scope="module")
+def bare(place):
+    """Of questions without answers."""
+    return counted(place / "none", place / "out")
+
+
 def counted(data, out):
     return {r["name"]: r["here"] + r["perhaps"] for r in recipes(data, out)}
 
@@ -66,12 +72,11 @@ THESIS = [f"thesis-{n}" for n in (4, 5, 6, 8, 14, 15, 17)]
 
 
 @pytest.mark.parametrize("name", THESIS)
-def test_tables_of_the_thesis_are_counted_of_outputs(name, place, listed):
+def test_tables_of_the_thesis_are_counted_of_outputs(name, place, listed, bare):
     result = reproduce(name, out=place / "out", data=place / "data")
     assert result.summary["failed"] == 0
     measured = [c for c in result.summary["cells"] if c["state"] == "measured"]
     assert 0 < len(measured) <= listed[name]
-    bare = counted(place / "none", place / "out")  # its own questions have no answers
     assert bare[name] == (0 if name == "thesis-7" else listed[name])
     assert all(c["measured"] >= 0 for c in measured)
     assert any(c["published"] for c in measured), "beside the published"

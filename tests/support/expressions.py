@@ -93,6 +93,13 @@ def trees() -> dict[str, ast.Module]:
     }
 
 
+@cache
+def nodes() -> dict[str, list[ast.Attribute | ast.Call]]:
+    """The calls and attributes of each module."""
+    kinds = ast.Attribute | ast.Call
+    return {m: [n for n in ast.walk(tree) if isinstance(n, kinds)] for m, tree in trees().items()}
+
+
 def methods_of(where: str) -> frozenset[str]:
     """The methods that are named after a name: `_WORD.finditer` is `_WORD` by `finditer`.
 
@@ -108,14 +115,14 @@ def methods_of(where: str) -> frozenset[str]:
 def methods_by_name() -> dict[str, dict[str, set[str]]]:
     """The methods that are named after each name, by module."""
     methods: dict[str, dict[str, set[str]]] = {}
-    for module, tree in trees().items():
+    for module, named in nodes().items():
         own = methods[module] = defaultdict(set)
-        for node in ast.walk(tree):
+        for node in named:
             if isinstance(node, ast.Attribute):
                 owner = node.value
                 name = owner.id if isinstance(owner, ast.Name) else getattr(owner, "attr", "")
                 own[name].add(node.attr)
-            elif isinstance(node, ast.Call):
+            else:
                 for one in (*node.args, *(word.value for word in node.keywords)):
                     if isinstance(one, ast.Name):
                         own[one.id] |= SEARCHING
@@ -124,8 +131,8 @@ def methods_by_name() -> dict[str, dict[str, set[str]]]:
 
 def written_in_calls() -> Iterator[Expression]:
     """Yield what stands as text in `re.search(...)` and its like."""
-    for name, tree in trees().items():
-        for node in ast.walk(tree):
+    for name, named in nodes().items():
+        for node in named:
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
                 continue
             method, owner = node.func.attr, node.func.value

@@ -1,5 +1,6 @@
 import json
 import shutil
+from importlib.util import find_spec
 
 import pytest
 import torch
@@ -11,7 +12,7 @@ from argus.llm.weights import base_hash, load_base
 from argus.scenarios.distill import TrainConfig, save_adapter, with_lora
 from tests.support.tiny_llama import make_tokenizer, save_llama
 
-pytest.importorskip("peft")
+pytestmark = pytest.mark.skipif(find_spec("peft") is None, reason="no peft")
 CONFIG = TrainConfig(rank=4, alpha=8)
 TOKENS = torch.tensor([[0, 9, 50, 60, 7, 8]])
 

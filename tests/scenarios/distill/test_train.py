@@ -1,4 +1,5 @@
 import dataclasses
+from importlib.util import find_spec
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ from argus.training.loop import BEST
 from tests.support.distilling import DOCUMENTS, PROFILES, TEXTS
 from tests.support.tiny_llama import make_tokenizer, save_llama
 
-pytest.importorskip("peft")
+pytestmark = pytest.mark.skipif(find_spec("peft") is None, reason="no peft")
 FAST = TrainConfig(epochs=3, learning_rate=3e-2, rank=4, alpha=8, batch_size=2, accumulation=2)
 
 
