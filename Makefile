@@ -48,11 +48,13 @@ dist: $(VENV)/.installed-dev
 	$(BIN)/python scripts/check_release.py
 
 # The light wheel, installed alone and used on every Python that is named and here; and what it and
-# each of EXTRAS costs: seconds, megabytes, and how long commands take to start (docs/install.md).
+# each of EXTRAS costs: seconds, megabytes, and how long commands take to start (docs/install.md);
+# UV=--uv installs by uv.
 PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 EXTRAS ?=
+UV ?=
 wheel: dist
-	$(BIN)/python scripts/fresh.py dist/*.whl $(PYTHONS:%=--python %) $(EXTRAS:%=--extra %)
+	$(BIN)/python scripts/fresh.py dist/*.whl $(UV) $(PYTHONS:%=--python %) $(EXTRAS:%=--extra %)
 
 # Whether the container files are well formed and every path in them is there. Nothing is built.
 containers: $(VENV)/.installed-dev
@@ -78,7 +80,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed-light: pyproject.toml constraints.txt | $(VENV)/bin/python
-	@echo "installing Argus without torch into $(VENV): 0.6 GB, about half a minute"
+	@echo "installing Argus without torch into $(VENV): 0.4 GB, about half a minute"
 	$(BIN)/pip install -q --no-compile -c constraints.txt -e .
 	@touch $@
 
@@ -87,7 +89,7 @@ $(VENV)/.installed-light: pyproject.toml constraints.txt | $(VENV)/bin/python
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "installing PyTorch and friends into $(VENV): about 2.5 GB, a minute or two"
 	$(BIN)/pip install -q --no-compile -c constraints.txt torch==2.13.0
-	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[torch,probes,serve]"
+	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[torch,probes]"
 	@touch $@
 
 $(VENV)/.installed-docs: $(VENV)/.installed
@@ -95,5 +97,5 @@ $(VENV)/.installed-docs: $(VENV)/.installed
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[torch,probes,distill,files,kb,ray,stores,serve,dev]"
+	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[torch,probes,distill,files,kb,ray,stores,mcp,dev]"
 	@touch $@

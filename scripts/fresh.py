@@ -1,6 +1,6 @@
 """Install a wheel in fresh environments, run the demo there, and print seconds and megabytes.
 
-    python scripts/fresh.py dist/*.whl [--uv] [--python python3.12 ...] [--extra serve ...]
+    python scripts/fresh.py dist/*.whl [--uv] [--python python3.12 ...] [--extra torch ...]
 
 pip compiles what it installs; uv, as `uvx` does, leaves that to the first import.
 Of the first Python it also prints the processor seconds (user and system, the best of three runs)

@@ -12,7 +12,6 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -51,7 +50,6 @@ SUPERSEDED = "pathlib.Path.link_to"
 CURRENT = {SUPERSEDED: "pathlib.Path.hardlink_to"}
 LINKING = Query("link", "hard link: in which order do the target and the link go?")
 QUESTIONS = 60  # of the 150 that ship: the rest would take seconds
-NEEDED_TO_SERVE = ("fastapi", "uvicorn", "duckdb")
 # Scored entities from which a probe is fitted. Fewer, under a small `limit`, would teach noise.
 MIN_SCORED = 1000
 
@@ -104,11 +102,7 @@ class FirstLook(Result):
         yield "  " + command("check", *checking, *asked)
         yield "  " + command("explain", "--failed", *judged, *asked, "--corpus", home)
         yield "  " + command("authority", "search", linking, "--records", home, *edges, *asked)
-        served = command("serve", self.folder)
-        if all(map(find_spec, NEEDED_TO_SERVE)):
-            yield f"to work in: {served}"
-        else:
-            yield f"to work in: pip install 'argus-retrieval[serve]', then {served}"
+        yield f"to work in: {command('serve', self.folder)}"
 
 
 def write_collection(home: Path) -> None:

@@ -12,7 +12,6 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-import pyarrow.compute as pc
 
 from argus.authority.relation import Authority
 from argus.corpora.opening import open_corpus
@@ -41,6 +40,7 @@ from argus.explanation.evidence import (
 )
 from argus.explanation.stored import check_presence, check_vector, check_window
 from argus.indexes.blend import Blend
+from argus.indexes.fold import ORIGINAL, top_documents
 from argus.indexes.fusion import fuse_with_bm25
 from argus.indexes.header import IndexSpec
 from argus.indexes.lexical import check_query
@@ -235,18 +235,20 @@ def count_occurrences(snapshot: Snapshot, k: int, seed: int) -> tuple[IntArray, 
     n = len(snapshot)
     size = min(n, MAX_SAMPLE, max(200, MAX_SCORES // max(1, len(snapshot.vectors))))
     sample = np.sort(rng.choice(n, size, replace=False))
-    original = pc.equal(snapshot.columns["kind"], "original").to_numpy(zero_copy_only=False)
-    rows = np.where(original, np.arange(len(original)), len(original))
+    is_own, places = snapshot.rows_of_kind(ORIGINAL), np.arange(len(snapshot.vectors))
+    rows = places if is_own is None else np.where(is_own, places, len(places))
     first = np.minimum.reduceat(rows, snapshot.starts[:-1])
-    rows = np.where(first < len(original), first, snapshot.starts[:-1])[sample]
+    rows = np.where(first < len(places), first, snapshot.starts[:-1])[sample]
     counts = np.zeros(n, np.int64)
     with progress("looking for hubs", size) as advance:
         for start in range(0, size, HUB_STEP):
             part = slice(start, start + HUB_STEP)
-            lists = snapshot.search(snapshot.vectors[rows[part]], k + 1).doc_ids
-            for own, ids in zip(sample[part].tolist(), lists, strict=True):
-                others = [i for i in snapshot.positions(ids).tolist() if i != own][:k]
-                counts[others] += 1
+            block = snapshot.vectors[rows[part]]
+            scores = block @ snapshot.vectors.T
+            top = top_documents(block, snapshot.vectors, scores, snapshot.layout(), k + 1)
+            lists = np.split(top.document, np.flatnonzero(np.diff(top.query)) + 1)
+            for own, documents in zip(sample[part].tolist(), lists, strict=True):
+                counts[documents[documents != own][:k]] += 1
             advance(len(lists))
     return counts, size
 

@@ -100,11 +100,12 @@ class Folded:
 def fold(scores: FloatArray, layout: Layout) -> FloatArray:
     """Return the score of every document, (n_queries, n_documents).
 
-    scores: (n_queries, n_views).
+    scores: (n_queries, n_views). The same array where each document is one plain view.
     """
     first = layout.starts[:-1]
     if layout.plain:
-        return np.maximum.reduceat(scores, first, axis=1)
+        alone = len(first) == scores.shape[1]  # one view per document
+        return scores if alone else np.maximum.reduceat(scores, first, axis=1)
 
     def best(views: BoolArray) -> FloatArray:
         of: FloatArray = np.where(views, scores, np.float32(-np.inf))

@@ -7,6 +7,7 @@ document with its vector. `argus.indexes.fold` turns the scores of rows into tho
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
@@ -46,13 +47,11 @@ class Snapshot:
     """
 
     def __init__(self, columns: Any, vectors: FloatArray, blend: Blend | None = None) -> None:
-        import pyarrow.compute as pc
-
         self.columns, self.vectors, self.blend = columns, vectors, blend
-        counted = pc.value_counts(columns["doc_id"])  # in order of first appearance, so sorted
-        self.doc_ids: list[str] = counted.field("values").to_pylist()
-        counts = counted.field("counts").to_numpy(zero_copy_only=False)
-        self.starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        # by Python: pyarrow.compute takes longer to import than a small index to search
+        counts = Counter[str](columns["doc_id"].to_pylist())  # in their order
+        self.doc_ids = list(counts)
+        self.starts = np.cumsum([0, *counts.values()], dtype=np.int64)
 
     def blended(self, blend: Blend | None) -> Snapshot:
         """Return the same documents and views under another blend, or under none."""
@@ -92,25 +91,26 @@ class Snapshot:
     @cached_property
     def scenario_rows(self) -> BoolArray | None:
         """Mask of the views that are scenarios, shape (n_views,), or None without any."""
-        return self._rows_of_kind(SCENARIO)
+        return self.rows_of_kind(SCENARIO)
 
     @cached_property
     def sentence_rows(self) -> BoolArray | None:
         """Mask of sentences and further texts, shape (n_views,), or None without any."""
-        return self._rows_of_kind(SENTENCE, TEXT)
+        return self.rows_of_kind(SENTENCE, TEXT)
 
-    def _rows_of_kind(self, *kinds: str) -> BoolArray | None:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        found = pc.is_in(self.columns["kind"], value_set=pa.array(kinds))
-        rows: BoolArray = found.to_numpy(zero_copy_only=False)
+    def rows_of_kind(self, *kinds: str) -> BoolArray | None:
+        """Return the mask of the views of these kinds, shape (n_views,), or None without any."""
+        rows = np.array([kind in kinds for kind in self.columns["kind"].to_pylist()], bool)
         return rows if rows.any() else None
 
     @cached_property
     def reach(self) -> float:
         """Length of the longest vector, 1 for unit rows."""
         return reach_of(self.vectors)
+
+    @cached_property
+    def _view_ids(self) -> list[str]:
+        return list(self.columns["id"].to_pylist())
 
     @cached_property
     def _position(self) -> dict[str, int]:
@@ -171,13 +171,13 @@ class Snapshot:
             none: list[list[Any]] = [[] for _ in queries]
             return TopDocuments(none, none, none)
         result = TopDocuments([], [], [])
-        ids, doc_ids = self.columns["id"], self.doc_ids
+        ids, doc_ids = self._view_ids, self.doc_ids
         for _, block in self._query_blocks(queries):
             top = top_documents(block, self.vectors, block @ self.vectors.T, layout, k)
             first = np.flatnonzero(np.diff(top.query, prepend=-1)).tolist()
             spans = [slice(*ends) for ends in pairwise([*first, len(top.query)])]
-            views = ids.take(top.view).to_pylist()
-            found, scores = [doc_ids[i] for i in top.document.tolist()], top.score.tolist()
+            views, scores = [ids[i] for i in top.view.tolist()], top.score.tolist()
+            found = [doc_ids[i] for i in top.document.tolist()]
             result.doc_ids.extend(found[span] for span in spans)
             result.scores.extend(scores[span] for span in spans)
             result.view_ids.extend(views[span] for span in spans)

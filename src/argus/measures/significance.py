@@ -170,20 +170,16 @@ def randomisation_test(
     statistic. All 2^m signs are enumerated up to `resamples` of them.
     """
     moved = differences[differences != 0]
-    if len(moved) < 2:  # none, or one whose two signs are equally far from zero
+    if (n := len(moved)) < 2:  # none, or one whose two signs are equally far from zero
         return 1.0, True
-    is_exact = len(moved) < 60 and 2 ** len(moved) <= resamples
-    tosses = _all_signs(len(moved)) if is_exact else _tossed(len(moved), resamples, seed)
+    is_exact = n < 60 and 2**n <= resamples
+    every = 1 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1) if is_exact else None
+    tosses = _tossed(n, resamples, seed) if every is None else [every]
     mean, means = moved.mean(), np.concatenate([(signs * moved).mean(axis=1) for signs in tosses])
     near = abs(mean) * EQUAL
     fewer = min((means <= mean + near).sum(), (means >= mean - near).sum())
     seen = 0 if is_exact else 1  # the sample itself, which all signs hold
     return min(1.0, 2 * float(fewer + seen) / (len(means) + seen)), is_exact
-
-
-def _all_signs(n: int) -> Iterator[npt.NDArray[np.int64]]:
-    """Yield all signs of n values, of shape (2^n, n)."""
-    yield 1 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
 
 
 def _tossed(n: int, resamples: int, seed: int) -> Iterator[npt.NDArray[np.int64]]:

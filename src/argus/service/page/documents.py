@@ -1,26 +1,28 @@
 """Show the pages of documents in `argus serve`: a table of up to a million rows, and each document.
 
-The folder's Parquet files of several jobs are joined by document id in DuckDB: one row per document
-with its ranks and the cause of a miss (`DocumentTable`). `Filters` choose words, band, cause and
+The folder's Parquet files of several jobs are joined by document id: one row per document with its
+ranks and the cause of a miss (`DocumentTable`). `Filters` choose words, band, cause and
 order. The page of a document shows its views (texts indexed for it) and every row that names it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Annotated, NamedTuple
 from urllib.parse import urlencode
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from argus.data.reading import reading
-from argus.data.tables import read_names, read_where
-from argus.data.types import View
+from argus.data.tables import read_names, read_table, read_where
+from argus.data.types import IntArray, View
 from argus.indexes.fold import ORIGINAL
 from argus.indexes.snapshot import rows_to_views
 from argus.service.page.indexes import Warm, index_of
@@ -30,7 +32,6 @@ BANDS = ("low", "mid", "high")
 MAX_ROWS = 100  # of each part of a document's page
 CHAIN = "superseded controlling superseded_title controlling_title rule hops title_rank text_rank"
 ROWS = 50  # of a page
-MEMORY = "1GB"  # of the tables of one folder: beyond it, DuckDB spills to a file
 MAX_TABLES = 16  # folders whose tables are kept
 
 
@@ -50,20 +51,34 @@ class Column(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A Parquet file of documents. id, label: SQL of its columns of them.
+    """A Parquet file of documents.
 
-    is_unique: whether a document has one row. Else the first of them counts.
+    ids: columns of their ids; the first that is not empty counts. label: that of their titles, ""
+    for none. is_unique: whether a document has one row. Else the first of them counts.
     """
 
     file: str
     columns: tuple[Column, ...]
-    id: str = "id"
+    ids: tuple[str, ...] = ("id",)
     label: str = "label"
     is_unique: bool = True
 
+    def read(self, path: Path, own: Sequence[Column]) -> pa.Table:
+        """Return id, label and some columns, a row per document. Raises as `read_table`."""
+        label = [self.label] if self.label else []
+        wanted = dict.fromkeys([*self.ids, *label, *(c.source or c.name for c in own)])
+        table = read_table(path, list(wanted), fix="Run the job again with the same --out.")
+        ids = pc.coalesce(*(_filled(table[name]) for name in self.ids))
+        labels = table[self.label] if self.label else pa.nulls(len(table), pa.string())
+        columns = {"id": ids, "label": labels, **{c.name: table[c.source or c.name] for c in own}}
+        rows = pa.table(columns).filter(pc.is_valid(ids))
+        if self.is_unique:
+            return rows
+        codes = rows["id"].combine_chunks().dictionary_encode().indices.to_numpy()
+        return rows.take(np.sort(np.unique(codes, return_index=True)[1]))
 
-# Tables in the order in which they are joined. All SQL is declared here: a request gives values
-# alone, and these are bound.
+
+# Tables in the order in which they are joined.
 SOURCES = (
     Source("exposure", (
         Column("title_rank", "Rank by title", "count", "its place where its own title is asked"),
@@ -91,35 +106,40 @@ SOURCES = (
     )),
     Source("unreached", (
         Column("lost", "Lost", "text", "why the store does not bring it back", "cause"),
-    ), label="''"),
+    ), label=""),
     Source("authority", (
         Column("superseded_by", "Superseded by", "text",
                "the newer document that holds in its place", "controlling", is_listed=False),
-    ), id="superseded", label="superseded_title", is_unique=False),
+    ), ids=("superseded",), label="superseded_title", is_unique=False),
     Source("drift", (
         Column("drift", "Against its source", "text",
                "what argus check found beside its source", "kind", is_listed=False),
-    ), id="coalesce(nullif(id, ''), source)", label="source", is_unique=False),
+    ), ids=("id", "source"), label="source", is_unique=False),
 )  # fmt: skip
+
+
+def _is(value: object) -> Callable[[pa.ChunkedArray], pa.ChunkedArray]:
+    return lambda column: pc.equal(column, value)
+
+
 NOT_MEASURED = "not measured"
-# Causes, worst first: in words, the column that each needs, and its condition. The first that holds
-# is a document's cause, NOT_MEASURED where none does.
+# Causes, worst first: in words, and the condition of a column. The first that holds is a document's
+# cause, NOT_MEASURED where none does.
 CAUSES = (
-    ("not in the index", "drift", "drift = 'missing'"),
-    ("never retrieved", "never", "never"),
-    ("lost by the index", "lost", "lost IS NOT NULL"),
-    ("its source changed since", "drift", "drift = 'stale'"),
-    ("its source is gone", "drift", "drift = 'orphan'"),
-    ("indexed in part", "drift", "drift = 'truncated'"),
-    ("superseded", "superseded_by", "superseded_by IS NOT NULL"),
-    ("not by its own words", "by_own", "by_own = 0"),
-    ("none found", "never", "never IS NOT NULL"),
+    ("not in the index", "drift", _is("missing")),
+    ("never retrieved", "never", _is(True)),
+    ("lost by the index", "lost", pc.is_valid),
+    ("its source changed since", "drift", _is("stale")),
+    ("its source is gone", "drift", _is("orphan")),
+    ("indexed in part", "drift", _is("truncated")),
+    ("superseded", "superseded_by", pc.is_valid),
+    ("not by its own words", "by_own", _is(0)),
+    ("none found", "never", pc.is_valid),
 )
-# Columns that order documents of one cause, worst first, and how.
-WORST = (
-    ("rps", "rps"), ("needs_met", "needs_met"), ("title_rank", "title_rank DESC"),
-    ("sentence_rank", "sentence_rank DESC"),
-)  # fmt: skip
+CAUSE_WORDS = (*(words for words, _, _ in CAUSES), NOT_MEASURED)
+UP, DOWN = "ascending", "descending"
+# Columns that order documents of one cause, worst first.
+WORST = (("rps", UP), ("needs_met", UP), ("title_rank", DOWN), ("sentence_rank", DOWN))
 Text = Annotated[str, StringConstraints(max_length=500)]
 
 
@@ -147,64 +167,40 @@ class Filters(BaseModel):
 
 
 class DocumentTable:
-    """Documents of a folder, joined by id in DuckDB and put in order once, worst first.
+    """Documents of a folder, joined by id and put in order once, worst first.
 
     Any thread may ask. Raises InputError for a folder without any of SOURCES, or a file that cannot
     be read.
     """
 
     def __init__(self, folder: Path) -> None:
-        import duckdb
-
-        settings: dict[str, str | bool | int | float | list[str]] = {
-            "threads": 2, "memory_limit": MEMORY, "autoinstall_known_extensions": False
-        }  # fmt: skip
-        self.connection = duckdb.connect(":memory:", config=settings)
-        present: list[tuple[Source, list[Column]]] = []
-        fix = "Run the job again with the same --out."
-        with reading(folder, expected="the tables as Argus wrote them", fix=fix):
-            for source in SOURCES:
-                path = folder / f"{source.file}.parquet"
-                if path.is_file():
-                    relation = self.connection.read_parquet(str(path))
-                    relation.create_view(f"of_{source.file}")
-                    there = set(relation.columns)
-                    own = [c for c in source.columns if (c.source or c.name) in there]
-                    present.append((source, own))
-        if not present:
+        columns, parts = list[Column](), list[pa.Table]()
+        for source in SOURCES:
+            if (path := folder / f"{source.file}.parquet").is_file():
+                names = read_names(path)
+                own = [c for c in source.columns if (c.source or c.name) in names]
+                columns += own
+                parts.append(source.read(path, own))
+        if not parts:
             expected = "exposure.parquet, retrievability.parquet, or another of their kind"
             fix = "Run argus check or argus research audit with --out set to this folder."
             raise refused(folder, "no table of documents", expected, fix)
-        self.columns = tuple(column for _, columns in present for column in columns)
-        self.listed = tuple(column for column in self.columns if column.is_listed)
-        self.names = frozenset(column.name for column in self.columns)
-        self._join(present)
-
-    def _join(self, present: Sequence[tuple[Source, list[Column]]]) -> None:
-        """Put all sources into `documents`: id, label, the columns, the cause, the words."""
-        joined = ""
-        for source, columns in present:
-            own = "".join(f", {c.source or c.name} AS {c.name}" for c in columns)
-            first = "" if source.is_unique else f"DISTINCT ON ({source.id}) "
-            part = (
-                f"SELECT {first}{source.id} AS id, {source.label} AS label{own} "
-                f"FROM of_{source.file}"
-            )
-            names = ", ".join(column.name for column in columns)
-            joined = part if not joined else (
-                f"SELECT coalesce(a.id, b.id) AS id, coalesce(nullif(a.label, ''), b.label) AS "
-                f"label, a.* EXCLUDE (id, label), {names} FROM ({joined}) a FULL JOIN "
-                f"({part}) b ON a.id = b.id"
-            )  # fmt: skip
-        words = ", ".join(f"'{words}'" for words in (*(w for w, _, _ in CAUSES), NOT_MEASURED))
-        present_causes = [(w, when) for w, column, when in CAUSES if column in self.names]
-        whens = "".join(f"WHEN {when} THEN '{w}' " for w, when in present_causes)
-        cause = f"CASE {whens or 'WHEN false THEN NULL '}ELSE '{NOT_MEASURED}' END"
-        worst = "".join(f"{how} NULLS LAST, " for column, how in WORST if column in self.names)
-        self.connection.execute(
-            f"CREATE TABLE documents AS SELECT *, CAST({cause} AS ENUM({words})) AS cause, "
-            f"lower(concat(label, chr(10), id)) AS words FROM ({joined}) ORDER BY cause, {worst}id"
-        )
+        self.columns = tuple(columns)
+        self.listed = tuple(column for column in columns if column.is_listed)
+        self.names = frozenset(column.name for column in columns)
+        rows, *others = parts
+        for other in others:
+            rows = _joined(rows, other)
+        cause = np.full(len(rows), len(CAUSES), np.int8)  # its number, of CAUSE_WORDS
+        for number, (_, column, holds) in reversed(list(enumerate(CAUSES))):
+            if column in self.names:
+                cause[pc.fill_null(holds(rows[column]), False).to_numpy()] = number
+        rows = rows.append_column("cause", pa.array(cause))
+        worst = [key for key in WORST if key[0] in self.names]
+        rows = rows.sort_by([("cause", UP), *worst, ("id", UP)]).combine_chunks()
+        self._words = pc.utf8_lower(pc.binary_join_element_wise(rows["label"], rows["id"], "\n"))
+        self._rows = rows
+        self._orders: dict[tuple[str, str], IntArray] = {}
 
     def page(self, filters: Filters) -> tuple[Rows, int]:
         """Return the rows of a page and how many there are in all. Of equals the worst is first.
@@ -215,46 +211,65 @@ class DocumentTable:
         if name and name not in {"id", "label", "cause", *self.names}:
             expected = f"one of label, cause, {', '.join(sorted(self.names))}"
             raise refused("sort", f"no column {name!r}", expected, "Sort by one of these.")
-        named: dict[str, object] = {}
+        kept = []
         if filters.q:
-            named["contains(words, ?)"] = filters.q.lower()
+            kept.append(pc.match_substring(self._words, filters.q.lower()))
         if filters.band and "band" in self.names:
-            named["band = ?"] = filters.band
+            kept.append(pc.equal(self._rows["band"], filters.band))
         if filters.cause:
-            named["cause::VARCHAR = ?"] = filters.cause
-        wanted = "FROM documents" + (" WHERE " + " AND ".join(named) if named else "")
-        way = "DESC" if filters.sort.startswith("-") else "ASC"
-        order = f"{name} {way} NULLS LAST, rowid" if name else "rowid"
-        names = ", ".join(("id", "label", "cause", *(c.name for c in self.listed)))
-        # the rows of a page are looked up once their numbers are known: a tenth of the time
-        rows = self.dicts(
-            f"SELECT {names} FROM documents WHERE rowid IN (SELECT rowid {wanted} "
-            f"ORDER BY {order} LIMIT ? OFFSET ?) ORDER BY {order}",
-            [*named.values(), ROWS, (filters.page - 1) * ROWS],
-        )
-        (counted,) = self.dicts(f"SELECT count(*) AS n {wanted}", list(named.values()))
-        return rows, counted["n"]
+            number = CAUSE_WORDS.index(filters.cause) if filters.cause in CAUSE_WORDS else -1
+            kept.append(pc.equal(self._rows["cause"], number))
+        found = self._order(name, DOWN if filters.sort.startswith("-") else UP)
+        if kept:
+            is_kept = np.logical_and.reduce([pc.fill_null(mask, False) for mask in kept])
+            found = found[is_kept[found]]
+        start = (filters.page - 1) * ROWS
+        names = ["id", "label", "cause", *(column.name for column in self.listed)]
+        rows = self._rows.select(names).take(found[start : start + ROWS]).to_pylist()
+        return [_in_words(row) for row in rows], len(found)
 
-    def dicts(self, sql: str, values: Sequence[object] = ()) -> Rows:
-        """Return the rows of a query by column."""
-        rows = self.connection.cursor().execute(sql, list(values))
-        heads = [entry[0] for entry in rows.description]
-        return [dict(zip(heads, row, strict=True)) for row in rows.fetchall()]
+    def _order(self, column: str, way: str) -> IntArray:
+        """Return all places as a column orders them, "" as they stand. Sorted once: it is kept."""
+        if not column:
+            return np.arange(len(self._rows))
+        if (column, way) not in self._orders:
+            order = pc.sort_indices(self._rows.select([column]), sort_keys=[(column, way)])
+            self._orders[column, way] = order.to_numpy().astype(np.int32)
+        return self._orders[column, way]
 
     def row(self, id_: str) -> Row | None:
         """Return the row of one document, None where there is none."""
-        return next(iter(self.dicts("SELECT * FROM documents WHERE id = ?", [id_])), None)
+        place = pc.index(self._rows["id"], id_).as_py()
+        return None if place < 0 else _in_words(self._rows.slice(place, 1).to_pylist()[0])
 
     def count_by(self, column: str) -> dict[str, int]:
         """Return how many documents have each cause, worst first, or band, the largest first."""
         if column not in {"cause", *self.names}:
             return {}
-        order = "1" if column == "cause" else "2 DESC, 1"
-        rows = self.dicts(
-            f"SELECT {column} AS name, count(*) AS n FROM documents WHERE {column} IS NOT NULL "
-            f"GROUP BY 1 ORDER BY {order}"
-        )
-        return {str(row["name"]): row["n"] for row in rows}
+        counts = pc.value_counts(self._rows[column].drop_null()).to_pylist()
+        if column == "cause":
+            of = {each["values"]: each["counts"] for each in counts}
+            return {words: of[number] for number, words in enumerate(CAUSE_WORDS) if number in of}
+        counts.sort(key=lambda each: (-each["counts"], each["values"]))
+        return {str(each["values"]): each["counts"] for each in counts}
+
+
+def _filled(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return texts, null in place of empty ones."""
+    return pc.if_else(pc.equal(texts, ""), None, texts)
+
+
+def _joined(rows: pa.Table, other: pa.Table) -> pa.Table:
+    """Return all documents of two tables. The first one's label counts where it has one."""
+    names = [name if name != "label" else "other" for name in other.column_names]
+    both = rows.join(other.rename_columns(names), "id", join_type="full outer")
+    label = pc.coalesce(_filled(both["label"]), both["other"])
+    place = both.column_names.index("label")
+    return both.set_column(place, "label", label).drop_columns("other")
+
+
+def _in_words(row: Row) -> Row:
+    return {**row, "cause": CAUSE_WORDS[row["cause"]]}
 
 
 def table_of(folder: Path) -> DocumentTable:

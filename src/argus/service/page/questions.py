@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
+import pyarrow.compute as pc
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from argus.commands import command
-from argus.data.reading import reading
 from argus.data.runs import read_qrels
 from argus.data.tables import read_names, read_table
 from argus.data.types import State
@@ -137,29 +137,17 @@ def likely_failures(folder: Path) -> Values | None:
     rows: the questions. ranked: how many are ordered by risk. flagged: how many are flagged. None
     without an order. Raises InputError for a table that cannot be read.
     """
-    import duckdb
-
     path = folder / NAME
-    if not path.is_file():
+    if not path.is_file() or not read_names(path) >= NEEDED:
         return None
-    again = {"expected": "the table as Argus wrote it", "fix": "Run argus traffic again."}
-    settings: dict[str, Any] = {"autoinstall_known_extensions": False}
-    with reading(path, **again), duckdb.connect(":memory:", config=settings) as sql:
-        table = sql.read_parquet(str(path))
-        if not set(table.columns) >= NEEDED:
-            return None
-        table.create_view("questions")
-        counts = "SELECT count(risk_rank), count(flag) FROM questions"
-        ranked, flagged = sql.execute(counts).fetchone() or (0, 0)
-        cursor = sql.execute(
-            "SELECT question, text, asks, risk_rank, flag, top, unmet FROM questions "
-            "WHERE risk_rank IS NOT NULL OR flag IS NOT NULL "
-            "ORDER BY risk_rank NULLS FIRST, asks DESC, question LIMIT ?",
-            [MAX_QUESTIONS],
-        )
-        names = [column[0] for column in cursor.description or ()]
-        rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-    return {"rows": rows, "ranked": ranked, "flagged": flagged} if rows else None
+    table = read_table(path, sorted(NEEDED), fix="Run argus traffic again.")
+    risk, flag = table["risk_rank"], table["flag"]
+    table = table.filter(pc.or_(pc.is_valid(risk), pc.is_valid(flag)))
+    keys = [("risk_rank", "ascending"), ("asks", "descending"), ("question", "ascending")]
+    order = pc.sort_indices(table, sort_keys=keys, null_placement="at_start")
+    rows: Rows = table.take(order[:MAX_QUESTIONS]).to_pylist()
+    counts = {"ranked": len(risk) - risk.null_count, "flagged": len(flag) - flag.null_count}
+    return {"rows": rows, **counts} if rows else None
 
 
 @router.get("/page/{folder}/questions/judge")
