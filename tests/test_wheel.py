@@ -15,7 +15,10 @@ from packaging.requirements import Requirement
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
-HEAVY = ("torch", "numba", "sentence_transformers", "transformers", "sklearn", "lancedb")
+HEAVY = (
+    "torch", "numba", "sentence_transformers", "transformers", "sklearn", "scipy", "duckdb",
+    "lancedb",
+)  # fmt: skip
 MAIN = """
 import sys; sys.path.insert(0, {site!r}); sys.argv = {argv!r}
 from argus.cli.main import main; main()
