@@ -143,8 +143,9 @@ def likely_failures(folder: Path) -> Values | None:
     table = read_table(path, sorted(NEEDED), fix="Run argus traffic again.")
     risk, flag = table["risk_rank"], table["flag"]
     table = table.filter(pc.or_(pc.is_valid(risk), pc.is_valid(flag)))
-    keys = [("risk_rank", "ascending"), ("asks", "descending"), ("question", "ascending")]
-    order = pc.sort_indices(table, sort_keys=keys, null_placement="at_start")
+    keys = [("place", "ascending"), ("asks", "descending"), ("question", "ascending")]
+    placed = table.append_column("place", pc.fill_null(table["risk_rank"], 0))
+    order = pc.sort_indices(placed, sort_keys=keys)
     rows: Rows = table.take(order[:MAX_QUESTIONS]).to_pylist()
     counts = {"ranked": len(risk) - risk.null_count, "flagged": len(flag) - flag.null_count}
     return {"rows": rows, **counts} if rows else None
