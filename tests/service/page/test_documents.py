@@ -1,5 +1,6 @@
 """The table of documents against its own Parquet files, read row by row."""
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -56,6 +57,13 @@ def test_filters_hold_together(table, plain):
     ]  # fmt: skip
     found, total = table.page(filters)
     assert total == len(expected) and [row["id"] for row in found] == expected[:ROWS]
+
+
+def test_documents_without_a_title_are_found_by_their_id(tmp_path):
+    lost = pa.table({"id": ["d1", "d2"], "cause": ["no vector", None]})
+    pq.write_table(lost, tmp_path / "unreached.parquet")
+    found, total = DocumentTable(tmp_path).page(Filters(q="D1"))
+    assert (total, found[0]["id"], found[0]["cause"]) == (1, "d1", "lost by the index")
 
 
 @pytest.mark.parametrize("words", ["'", "%", "_", "\\", '"; DROP TABLE documents; --'])

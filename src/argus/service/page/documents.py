@@ -198,7 +198,8 @@ class DocumentTable:
         rows = rows.append_column("cause", pa.array(cause))
         worst = [key for key in WORST if key[0] in self.names]
         rows = rows.sort_by([("cause", UP), *worst, ("id", UP)]).combine_chunks()
-        self._words = pc.utf8_lower(pc.binary_join_element_wise(rows["label"], rows["id"], "\n"))
+        label = pc.fill_null(rows["label"], "")
+        self._words = pc.utf8_lower(pc.binary_join_element_wise(label, rows["id"], "\n"))
         self._rows = rows
         self._orders: dict[tuple[str, str], IntArray] = {}
 
