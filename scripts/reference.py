@@ -102,8 +102,10 @@ def _summaries() -> dict[str, str]:
     """Return a page per room of the results of its jobs, which say the keys of summary.json."""
     rooms: dict[str, list[str]] = defaultdict(list)
     for path in sorted(SRC.rglob("*.py")):
+        if "Result" not in (text := path.read_text(encoding="utf-8")):
+            continue
         module = ".".join(("argus", *path.relative_to(SRC).with_suffix("").parts))
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in ast.parse(text).body:
             bases = [ast.unparse(base) for base in getattr(node, "bases", ())]
             if any(base.partition("[")[0].endswith("Result") for base in bases):
                 rooms[module.split(".")[1]].append(f"{module}.{getattr(node, 'name', '')}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import gc
 import json
+import logging
 import os
 import resource
 import shutil
@@ -17,10 +18,11 @@ from copy import copy
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import none
 
 from tests.support import vectors
 from tests.support.draws import IS_CAMPAIGN, examples
@@ -48,6 +50,22 @@ os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "a5" * 32}  # not the
 gc.disable()  # until all is imported: `pytest_collection_finish`
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+# Rooms and files that load the same large libraries, or serve the same: one process runs each.
+TOGETHER = {
+    "transformers": (
+        "examples", "encoders", "generative", "suite", "scenarios/distill", "training",
+        "knowledge/test_ner", "llm/test_local", "tuning/test_arms", "retrievability/test_families",
+        "explanation/test_corpus", "indexes/test_dot", "truth/test_encoders", "cli/test_folders",
+        "cli/test_refusals", "test_api", "test_your_own",
+    ),
+    "stores": (
+        "corpora", "stores", "remedies/writing", "retrievers/test_blend_records", "reach",
+        "retrievers/test_dense", "tuning/test_native", "indexes/test_fusion", "truth/test_commands",
+        "truth/test_fields", "truth/test_local_qdrant", "truth/test_serve_own_store",
+        "retrievers/test_python_retrievers", "retrievers/test_blended", "authority/test_wrappers",
+    ),
+    "pages": ("service/page",),
+}  # fmt: skip
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -57,7 +75,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in campaigns]
         config.hook.pytest_deselected(items=campaigns)
     slow = {item.path for item in items if "slow" in item.keywords}
-    items.sort(key=lambda item: item.path not in slow)
+    items.sort(key=lambda item: (_together(item.nodeid) not in TOGETHER, item.path not in slow))
+
+
+def _together(nodeid: str) -> str:
+    """Return what a test runs together with: a name of TOGETHER, or its file."""
+    file = nodeid.partition("::")[0]
+    return next((name for name, parts in TOGETHER.items() if file[6:].startswith(parts)), file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return _together(nodeid)
+
+    return Scheduling(config, log)
 
 
 def pytest_collection_finish() -> None:
@@ -66,8 +101,15 @@ def pytest_collection_finish() -> None:
     A test that asks what is collected calls `gc.collect`.
     """
     gc.freeze()
+    given(none())(lambda _: None)()  # Hypothesis looks through all objects once: there are few now
     gc.set_threshold(20_000, 20, 20)
     gc.enable()
+
+
+def pytest_sessionfinish() -> None:
+    """Look once for what was not closed: pytest looks ten times."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
@@ -104,13 +146,22 @@ def read_once() -> Iterator[Callable[..., OnnxEncoder]]:
 EMBED_ANEW = {"contract", "encoders", "engine", "health", "jobs"}
 
 
+@pytest.fixture(scope="session")
+def kept_vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of vectors that all processes of a run share."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "vectors"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
 @pytest.fixture(scope="module", autouse=True)
-def embed_once(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Have a text that many tests embed embedded once per process."""
+def embed_once(request: pytest.FixtureRequest, kept_vectors: Path) -> Iterator[None]:
+    """Have a text that many tests embed embedded once."""
     room = request.path.relative_to(Path(__file__).parent).parts[0]
     with pytest.MonkeyPatch.context() as patch:
         if room not in EMBED_ANEW:
-            vectors.make_once(patch)
+            vectors.make_once(patch, kept_vectors)
         yield
 
 
@@ -357,6 +408,17 @@ class Server(ThreadingHTTPServer):
 
     def handle_error(self, request, client_address):
         pass  # clients that went away are what some tests are about
+
+
+@pytest.fixture
+def logged():
+    """The messages of Argus' loggers. Pytest's own plugin goes through all loggers each time."""
+    messages, logger = [], logging.getLogger("argus")
+    handler, level = logging.Handler(), logger.level
+    handler.emit = lambda record: messages.append(record.getMessage())
+    logger.addHandler(handler), logger.setLevel(logging.INFO)
+    yield messages
+    logger.removeHandler(handler), logger.setLevel(level)
 
 
 @contextmanager

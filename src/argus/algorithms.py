@@ -61,8 +61,6 @@ def student_quantile(tail: float, df: int) -> float:
         low, high = high, 2 * high
     while high - low > PRECISION * high:
         middle = (low + high) / 2
-        if middle in (low, high):
-            break
         low, high = (middle, high) if student_tail(middle, df) > tail else (low, middle)
     return high
 

@@ -269,6 +269,7 @@ def notes_of(hints: Mapping[str, Any], kind: type[N]) -> dict[str, N]:
     }
 
 
+@cache
 def nested(config: type) -> dict[str, tuple[type, bool]]:
     """Return the fields that hold a config, with its type and whether it may be None."""
     configs = {}

@@ -1,6 +1,5 @@
 """A folder of files is a corpus wherever one is read, and a file that cannot be read is named."""
 
-import logging
 from pathlib import PurePosixPath, PureWindowsPath
 
 import pytest
@@ -10,21 +9,20 @@ from argus.errors import InputError
 from tests.support.files import PAGES, pdf, write_pages
 
 
-def test_files_are_documents_with_headings_or_names_as_titles(tmp_path, caplog):
+def test_files_are_documents_with_headings_or_names_as_titles(tmp_path, logged):
     write_pages(tmp_path)
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "notes.md").write_text("# Hidden\n\nNot read.")
     (tmp_path / "photo.png").write_bytes(b"\x89PNG")
     (tmp_path / "later.txt").write_text(" \n")
-    with caplog.at_level(logging.INFO, logger="argus.corpora.opening"):
-        documents = read_corpus(tmp_path)
+    documents = read_corpus(tmp_path)
     assert [(one.id, one.title) for one in documents] == [
         ("hours.md", "Opening hours"), ("sub/delivery.pdf", "delivery"),
         ("sub/returns.html", "Sending back"), ("warranty.txt", "warranty"),
     ]  # fmt: skip
     for document in documents:
         assert PAGES[document.id] in document.text and "Home" not in document.text
-    assert "4 files are read; left out: 1 hidden, 1 .png, 1 empty" in caplog.text
+    assert "4 files are read; left out: 1 hidden, 1 .png, 1 empty" in logged[0]
     origin = open_corpus(tmp_path).origin
     assert origin is not None
     before = origin.describe()

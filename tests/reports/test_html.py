@@ -28,7 +28,7 @@ def texts_of(value):
 
 
 def test_a_job_that_was_stopped_while_it_wrote_is_in_no_report_and_no_figures(
-    results, tmp_path, caplog
+    results, tmp_path, logged
 ):
     torn = copytree(results, tmp_path / "torn")
     both = argus.reports.figure_dicts(torn)
@@ -37,7 +37,7 @@ def test_a_job_that_was_stopped_while_it_wrote_is_in_no_report_and_no_figures(
     (torn / "summary.json").write_text(json.dumps(summary))
     left = argus.reports.figure_dicts(torn)
     assert 0 < len(left) < len(both) and left.items() <= both.items()
-    assert "left out of the report: exposure" in caplog.text
+    assert "left out of the report: exposure" in " ".join(logged)
     page = write_report(torn).read_text(encoding="utf-8")
     assert "How reachable is every entity?" in page
     assert "How reachable is every document?" not in page

@@ -1,20 +1,25 @@
-"""Vectors of texts that many tests embed: made once per process, by the model itself."""
+"""Vectors of texts that many tests embed: made once, by the model itself."""
 
+import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from argus.data.provenance import content_hash
 from argus.encoders.models import DenseEncoder
 
 Key = tuple[Any, ...]
 # Model and weights, precision, pooling, prompt, text, and span if one is pooled: its vector.
 KEPT: dict[Key, Any] = {}
+FOLDER = Path()
 
 
-def make_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have a text, or a span of a text, embedded only the first time."""
+def make_once(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Have a text, or a span of a text, embedded only the first time. folder: of all processes."""
+    monkeypatch.setattr(f"{__name__}.FOLDER", folder)
     embed, pool = DenseEncoder._encode, DenseEncoder.encode_spans
 
     def sentences(self: Any, texts: Sequence[str], prompt: Any, task: str) -> Any:
@@ -52,8 +57,23 @@ def _model(encoder: Any) -> Key:
 
 def _kept(keys: Sequence[Key], make: Callable[[list[int]], Any]) -> Any:
     """Return the vectors of `keys`; `make` makes those of the positions that are new."""
-    new = list({key: i for i, key in enumerate(keys) if key not in KEPT}.values())
+    new = list({key: i for i, key in enumerate(keys) if not _is_there(key)}.values())
     if new or not keys:
         vectors = make(new)
-        KEPT.update(zip((keys[i] for i in new), vectors, strict=True))
+        for i, vector in zip(new, vectors, strict=True):
+            KEPT[keys[i]] = vector
+            part = _path(keys[i]).with_suffix(f".{os.getpid()}.npy")
+            np.save(part, vector)
+            part.rename(_path(keys[i]))
     return np.stack([KEPT[key] for key in keys]) if keys else vectors
+
+
+def _is_there(key: Key) -> bool:
+    """Whether the vector of a key is known. It is read where another process made it."""
+    if key not in KEPT and (path := _path(key)).exists():
+        KEPT[key] = np.load(path)
+    return key in KEPT
+
+
+def _path(key: Key) -> Path:
+    return FOLDER / f"{content_hash(repr(key)).hex()}.npy"

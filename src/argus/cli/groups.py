@@ -97,8 +97,9 @@ class Entry:
     show: Callable[[Any, bool], object] | None = None
     estimate: str = ""
 
+    @cache  # noqa: B019, the entries are constants
     def load(self) -> Any:
-        """Return the command that typer makes of it. Its help opens with the example."""
+        """Return the command that typer makes of it, once. Its help opens with the example."""
         is_job = self.home.startswith("argus.")
         command = resolve_name(self.home if is_job else f"argus.cli.{self.home}")
         if isinstance(command, Group):
@@ -128,10 +129,9 @@ class Loaded(Mapping[str, Any]):
 
     def __init__(self, entries: tuple[Entry, ...]) -> None:
         self.entries = {entry.name: entry for entry in entries}
-        self._load = cache(lambda name: self.entries[name].load())
 
     def __getitem__(self, name: str) -> Any:
-        return self._load(name)
+        return self.entries[name].load()
 
     def __contains__(self, name: object) -> bool:
         return name in self.entries

@@ -11,7 +11,7 @@ import platform
 import resource
 import sys
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -88,20 +88,23 @@ def describe_environment() -> dict[str, Any]:
     """
     torch = sys.modules.get("torch")
     has_gpu = torch is not None and torch.cuda.is_available()
-    libraries: dict[str, str | None] = {}
-    for name in LIBRARIES:
-        try:
-            libraries[name] = version(name)
-        except PackageNotFoundError:
-            libraries[name] = None
     return {
         "python": platform.python_version(),
         "platform": platform.platform(),
         "processor": platform.processor(),
         "cores": available_cores(),
         "accelerator": str(torch.cuda.get_device_name()) if torch and has_gpu else "",
-        "libraries": libraries,
+        "libraries": {name: installed_version(name) for name in LIBRARIES},
     }
+
+
+@cache
+def installed_version(name: str) -> str | None:
+    """Return the version of a library, looked up once. None where it is not installed."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
 
 
 def peak_memory_bytes() -> int:

@@ -41,7 +41,7 @@ SCALARS: dict[str, Callable[[str], Value]] = {
 }
 
 
-class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # of a library without types
+class _Loader(yaml.SafeLoader):
     """A scalar without quotes is text, unless one of the patterns below fits the whole of it."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}

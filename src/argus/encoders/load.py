@@ -209,7 +209,7 @@ def _open_with_library(config: EncoderConfig, kind: str, local: str, **options: 
     import torch
     from transformers.utils import logging as transformers_logging
 
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    transformers_logging.disable_progress_bar()
     is_here = Path(local).exists() or os.environ.get("HF_HUB_OFFLINE") == "1"
     for local_files_only in (True,) if is_here else (True, False):
         try:

@@ -237,7 +237,7 @@ def pack_linear_layers(model: nn.Module) -> int:
     is checked against the layer it replaces, and left alone if they are missing or disagree. In
     BERT's feed-forward blocks the activation behind the first layer is fused into it.
     """
-    if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
+    if not torch.backends.mkldnn.is_available():
         return 0
     packed = 0
     with torch.inference_mode():

@@ -117,7 +117,7 @@ def _load(model: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     from transformers import AutoModelForTokenClassification, AutoTokenizer
     from transformers.utils import logging
 
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()
     for local_only in (True, False):
         try:
             network, report = AutoModelForTokenClassification.from_pretrained(
@@ -177,8 +177,8 @@ def _pipeline(
     if tokenizer.pad_token is None:  # batches are padded; padding is masked, so any token does
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
     device = check_device(device)
-    network.to(device)  # type: ignore[arg-type]
-    return WordPipeline(  # type: ignore[no-untyped-call]
+    network.to(device)
+    return WordPipeline(
         model=network,
         tokenizer=tokenizer,
         device=torch.device(device),

@@ -120,7 +120,7 @@ class LoadedModel:
         self.network.to(self.device).eval()
         self.config = config
         # the model's own suggests sampling
-        self.network.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
+        self.network.generation_config = GenerationConfig()
 
     def answer(self, prompts: Mapping[str, Prompt], schema: Schema) -> Iterator[Answer]:
         """Yield each reply as soon as its batch is done. Batches are of prompts of like length.
@@ -174,7 +174,7 @@ class LoadedModel:
             mask[row, longest - len(question.tokens) :] = 1
         bound = batch[0].bound
         room = bound if self.window is None else min(bound, self.window - longest)
-        settings = GenerationConfig(  # type: ignore[no-untyped-call]
+        settings = GenerationConfig(
             max_new_tokens=room, do_sample=False, eos_token_id=sorted(self.stops) or None,
             pad_token_id=pad, **self.config.extra,
         )  # fmt: skip

@@ -151,7 +151,7 @@ def load_base(folder: Path, dtype: str) -> tuple[PreTrainedModel, PreTrainedToke
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
 
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()
     expected = "a causal language model: config.json, *.safetensors, tokenizer.json"
     fix = "Copy the whole folder of the model, tokenizer included."
     with reading(folder, "the model cannot be loaded", expected=expected, fix=fix):

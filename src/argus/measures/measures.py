@@ -43,7 +43,7 @@ NAMES = {
     "Recall": "R", "RR": "RR", "MRR": "RR", "Rprec": "Rprec", "RPrec": "Rprec",
     "Success": "Success",
 }  # fmt: skip
-LINEAR, EXPONENTIAL = DCG = ("log2", "exp-log2")
+LINEAR, DCG = "log2", ("log2", "exp-log2")
 Judged = Sequence[tuple[int, int]]  # rank from 1, and grade, of each judged document of a list
 
 

@@ -496,7 +496,7 @@ class _Learning:
         for start in range(0, len(order), self.config.batch_size):
             rows = order[start : start + self.config.batch_size]
             self.steps.zero_grad()
-            self._loss(rows).backward()  # type: ignore[no-untyped-call]
+            self._loss(rows).backward()
             self.steps.step()
         u, w = (part.detach().cpu().numpy().copy() for part in (self.u, self.w))
         return u, w

@@ -359,15 +359,15 @@ def with_lora(network: PreTrainedModel, config: TrainConfig, name: str) -> PeftM
 
     settings = LoraConfig(
         task_type="CAUSAL_LM", target_modules="all-linear", r=config.rank,
-        lora_dropout=config.dropout, lora_alpha=config.alpha,  # type: ignore[arg-type]
+        lora_dropout=config.dropout, lora_alpha=config.alpha,
     )  # fmt: skip
     # peft warns of names in transformers
     with torch.random.fork_rng(devices=[]), warnings.catch_warnings(action="ignore"):
         torch.manual_seed(config.seed)
         model = get_peft_model(network, settings)
         if config.gradient_checkpointing:
-            network.gradient_checkpointing_enable({"use_reentrant": False})  # type: ignore[no-untyped-call]
-            network.enable_input_require_grads()  # type: ignore[no-untyped-call]
+            network.gradient_checkpointing_enable({"use_reentrant": False})
+            network.enable_input_require_grads()
     model.peft_config["default"].base_model_name_or_path = name  # peft puts the path there
     return model
 

@@ -10,7 +10,7 @@ import gc
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -212,8 +212,11 @@ _LOCAL_LOCK = threading.Lock()
 
 def _held_elsewhere(folder: Path) -> QdrantClient | None:
     """Return the client by which a user's own retriever has opened a folder in this process."""
+    from portalocker import Lock, LockException
     from qdrant_client import QdrantClient
 
+    with suppress(FileNotFoundError, LockException), Lock(folder / ".lock", "r+", timeout=0):
+        return None  # nobody has: looking at all objects takes as long as there are many
     for one in gc.get_objects():
         if type(one) is QdrantClient and not getattr(one._client, "_closed", True):
             place = getattr(one._client, "location", None)

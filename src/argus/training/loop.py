@@ -438,7 +438,7 @@ class _Run(Generic[E]):
 
         def one_pass(part: Sequence[E]) -> float:
             loss = self.task.summed_loss(self.network, part, self.device) / learnt
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             return float(loss.detach())
 
         restart()

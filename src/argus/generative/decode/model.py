@@ -157,7 +157,7 @@ class Decoder:
         return self._logits(torch.from_numpy(tokens)[:, None].to(self.model.device))
 
     def _logits(self, tokens: torch.Tensor) -> torch.Tensor:
-        return self.model._run(self.sources, tokens, self._cache).logits[:, -1].float()  # type: ignore[no-any-return]
+        return self.model._run(self.sources, tokens, self._cache).logits[:, -1].float()
 
 
 def start_token(network: Any) -> int:
@@ -188,7 +188,7 @@ def load_network(folder: Path) -> Any:
     from transformers import AutoConfig, AutoModelForSeq2SeqLM
     from transformers.utils import logging
 
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
         if not config.is_encoder_decoder:

@@ -164,7 +164,7 @@ def save_network(
     """
     from transformers.utils import logging
 
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()
     text = json.dumps(note, indent=2, ensure_ascii=False, allow_nan=False)
     with replacing_folder(folder) as temporary:
         network.save_pretrained(str(temporary))

@@ -248,7 +248,7 @@ def fit_mlp(
             for batch in torch.split(torch.randperm(len(inputs)), batch_size):
                 optimiser.zero_grad()
                 loss = nn.functional.mse_loss(network(inputs[batch])[:, 0], targets[batch])
-                loss.backward()  # type: ignore[no-untyped-call]
+                loss.backward()
                 optimiser.step()
             model = MlpModel(  # as it will be stored
                 mean,
