@@ -94,11 +94,6 @@ def without_secrets(address: str) -> str:
     return str(httpx.URL(address).copy_with(userinfo=b"", query=None))
 
 
-def without_half_pairs(text: str) -> str:
-    """Return `text` with U+FFFD for each half surrogate pair, which UTF-8 cannot carry."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
 def retry_after_s(value: str | None) -> float | None:
     """Return the seconds that a Retry-After header asks for, at most LONGEST_WAIT_S.
 

@@ -28,6 +28,11 @@ def visible_line(text: str) -> str:
     return _STEERING_LINES.sub(_escape, text)
 
 
+def without_half_pairs(text: str) -> str:
+    """Return `text` with U+FFFD for each half surrogate pair, which UTF-8 cannot carry."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield the rows of a table as lines, each column as wide as its longest text."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -20,6 +20,7 @@ from argus.data.types import FloatArray
 from argus.encoders.config import EncoderConfig
 from argus.encoders.protocol import make_fingerprint, unit_rows
 from argus.errors import EncodingError, EndpointRefusal
+from argus.visible import without_half_pairs
 
 # An answer may have MOST_BYTES for this many texts or fewer: 256 KiB per vector.
 TEXTS_PER_BOUND = 64
@@ -128,7 +129,7 @@ class OpenAIEncoder:
 
     async def _request(self, client: httpx.AsyncClient, texts: Sequence[str]) -> FloatArray:
         service, n = self._service, len(texts)
-        inputs = [http_retry.without_half_pairs(text) for text in texts]
+        inputs = [without_half_pairs(text) for text in texts]
         payload = {"model": self.config.model, "input": inputs, "encoding_format": "float"}
         most_bytes = http_retry.MOST_BYTES * -(-n // TEXTS_PER_BOUND)
         tries = http_retry.Tries(self.config.attempts, self.config.backoff_s)

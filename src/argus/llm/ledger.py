@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 
 from argus.data.writing import SQLITE_DAMAGE, closing_if_it_fails, connect
 from argus.errors import ArgusError
-from argus.http_retry import without_half_pairs
+from argus.visible import without_half_pairs
 
 BUSY_S = 30.0
 PROMPT_CHARS = 200

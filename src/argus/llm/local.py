@@ -28,7 +28,6 @@ from argus.llm.model import (
     instructed,
     schema_hash,
 )
-from argus.llm.openai import OpenAIModel
 from argus.progress import Advance
 
 # Prompts are sorted by length within so many batches: less padding, and outcomes keep coming.
@@ -200,4 +199,6 @@ def open_model(config: ChatConfig | LocalConfig, ledger: Ledger) -> LedgerModel:
     """Return the model of a configuration. Nothing is asked or loaded before its first prompt."""
     if isinstance(config, LocalConfig):
         return TransformersModel(config, ledger)
+    from argus.llm.openai import OpenAIModel  # which imports httpx
+
     return OpenAIModel(config, ledger)

@@ -23,10 +23,10 @@ from pydantic import BaseModel, ValidationError
 
 from argus.data.provenance import absorb, content_hash
 from argus.errors import ArgusError
-from argus.http_retry import without_half_pairs
 from argus.llm.config import ChatConfig, LocalConfig
 from argus.llm.ledger import Entry, Ledger, State
 from argus.progress import Advance, progress
+from argus.visible import without_half_pairs
 
 T = TypeVar("T")
 ModelConfig = ChatConfig | LocalConfig

@@ -37,6 +37,7 @@ from argus.llm.model import (
     tokens_in,
 )
 from argus.progress import Advance
+from argus.visible import without_half_pairs
 
 POLL_S = 0.01
 CONNECT_TIMEOUT_S = 10.0
@@ -210,7 +211,7 @@ class OpenAIModel(LedgerModel):
             system = instructed(system, schema)
         parts = (("system", system), ("user", prompt.text))
         messages = [
-            {"role": role, "content": http_retry.without_half_pairs(text)}
+            {"role": role, "content": without_half_pairs(text)}
             for role, text in parts
             if text or role == "user"
         ]

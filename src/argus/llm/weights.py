@@ -17,7 +17,7 @@ from argus.data.provenance import content_hash, file_hash
 from argus.data.reading import parse_json, read_own, reading
 from argus.errors import InputError
 from argus.extras import naming_extras
-from argus.http_retry import without_half_pairs
+from argus.visible import without_half_pairs
 
 if TYPE_CHECKING:
     from peft import PeftModel

@@ -37,6 +37,7 @@ from argus.indexes.recipe import QueryCorrection
 from argus.retrievers.protocol import AskLater, RetrievalError
 from argus.retrievers.results import Known, ranked
 from argus.retrievers.session import Scores, Source, in_a_thread, raised
+from argus.visible import without_half_pairs
 
 # Placeholders of every request.
 QUERY, QUOTED, K, VECTOR = "{query}", "{query_json}", "{k}", "{vector}"
@@ -304,7 +305,7 @@ class HttpRetriever(Source):
 
     async def _answer(self, text: str, k: int) -> Scores:
         wanted = min(k, self.spec.most or k)
-        text = http_retry.without_half_pairs(text)
+        text = without_half_pairs(text)
         quoted = json.dumps(text, ensure_ascii=False)
         values: dict[str, Any] = {QUERY: text, QUOTED: quoted, K: wanted}
         if self.encoder is not None:

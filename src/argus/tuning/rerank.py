@@ -15,7 +15,6 @@ import numpy as np
 
 from argus.data.types import Query, Run
 from argus.errors import ArgusError, InputError, first_line
-from argus.http_retry import is_address, without_secrets
 from argus.python_file import call_own, is_own, load_own
 from argus.tuning.arms import Tried
 
@@ -37,6 +36,8 @@ def open_reranker(name: str, device: str | None = None) -> Reranker:
     if is_own(name):
         _, own = load_own(name, callable, EXPECTED)
         return lambda question, texts: call_own(name, own, question, list(texts))
+    from argus.http_retry import is_address  # which imports httpx
+
     address, _, model = name.partition("#")
     if is_address(address):
         return lambda question, texts: _ask(address, model, question, texts)
@@ -55,6 +56,8 @@ def open_reranker(name: str, device: str | None = None) -> Reranker:
 
 def _ask(address: str, model: str, question: str, texts: Sequence[str]) -> Scores:
     import httpx
+
+    from argus.http_retry import without_secrets
 
     asked = {"model": model, "documents": texts} if model else {"texts": texts}
     key = os.environ.get(KEY)
