@@ -5,6 +5,8 @@ import runpy
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+from tests.conftest import TOGETHER
+
 ROOT = Path(__file__).parents[1]
 SRC = ROOT / "src"
 SIZE = runpy.run_path(str(ROOT / "scripts" / "size.py"))
@@ -14,6 +16,11 @@ BODIES = SIZE["BODIES"]
 def test_no_folder_is_over_its_budget():
     """Budgets only ever go down: `python scripts/size.py --lower`."""
     assert SIZE["exceeded"]() == []
+
+
+def test_what_runs_together_is_there():
+    parts = [ROOT / "tests" / part for parts in TOGETHER.values() for part in parts]
+    assert [p for p in parts if not (p.is_dir() or p.with_suffix(".py").is_file())] == []
 
 
 def test_no_two_files_import_each_other():
