@@ -51,6 +51,7 @@ def examples(
     endpoint = Endpoint()
     endpoint.behave = answer
     with serving(endpoint) as url, pytest.MonkeyPatch.context() as patch:
+        patch.delenv("ARGUS_SHARED", raising=False)  # goldens are of the data that ships
         patch.setenv("OPENAI_API_KEY", SECRET)
         patch.setenv("ARGUS_TRUST", f"OPENAI_API_KEY={url}")
         yield Examples(home, source, url)
