@@ -19,13 +19,13 @@ demo-full: $(VENV)/.installed
 	$(BIN)/argus demo --full --out argus-demo-full
 	@echo "argus is $(BIN)/argus here"
 
-# Three processes on two cores: what starts servers or clusters waits for them.
+# Two processes on two cores: a third would load, and embed, much of it again.
 test: $(VENV)/.installed-dev check
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --durations 8
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 8
 
 # The same tests with thirty times as many examples of each property: hours.
 campaign: $(VENV)/.installed-dev
-	ARGUS_EXAMPLES=10 OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
+	ARGUS_EXAMPLES=10 OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
