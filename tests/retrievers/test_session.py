@@ -106,12 +106,25 @@ def test_a_query_that_hangs_is_given_up_and_others_go_on(kind):
     search = {"blocking": blocking, "async": asynchronous}[kind]
     start = time.monotonic()
     try:
-        with opened(search, config=AskingConfig(timeout_s=3, at_once=2)) as source:
+        with opened(search, config=AskingConfig(timeout_s=1, at_once=2)) as source:
             answers = source.ask(QUERIES, 2)
     finally:
         release.set()
-    assert answers.failed == {"q3": "no answer in 3 s"}
+    assert answers.failed == {"q3": "no answer in 1 s"}
     assert len(answers.run) == 11 and time.monotonic() - start < 45
+
+
+def test_ctrl_c_ends_a_call_that_hangs():
+    went_on, before = [], signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def search(query, k):
+        signal.raise_signal(signal.SIGINT)
+        went_on.append(query)
+
+    with pytest.raises(KeyboardInterrupt), opened(search) as source:
+        source.ask(QUERIES, 2)
+    signal.signal(signal.SIGINT, before)
+    assert went_on == []
 
 
 def test_cached_answers_are_not_asked_again(tmp_path, documents):

@@ -287,8 +287,20 @@ class AskingLoop:
     _runner: asyncio.Runner = field(default_factory=asyncio.Runner)
 
     def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Run to the end."""
-        return _without_running_loop(lambda: self._runner.run(work()))
+        """Run to the end. Ctrl-C ends a blocking call, too, for which asyncio's own would wait."""
+
+        def to_the_end() -> T:
+            loop = self._runner.get_loop()
+            task = loop.create_task(work())
+            try:
+                return loop.run_until_complete(task)
+            except KeyboardInterrupt:
+                task.cancel()
+                with suppress(KeyboardInterrupt, asyncio.CancelledError):
+                    loop.run_until_complete(task)
+                raise
+
+        return _without_running_loop(to_the_end)
 
     def close(self) -> None:
         """Cancel whatever is left, and close the loop."""
