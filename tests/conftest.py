@@ -14,7 +14,6 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from copy import copy
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -132,18 +131,13 @@ def read_once() -> Iterator[Callable[..., OnnxEncoder]]:
 
     Each has an encoder of its own over the same model. Certificates are read once, too.
     """
-    from argus.encoders import load
-
-    read, kept = load.open_onnx, cache(load.open_onnx)
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(load, "open_onnx", lambda c: copy(kept(c)) if c.is_packaged else read(c))
         patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
-        yield kept
+        yield vectors.read_once(patch)
 
 
 # Rooms whose tests are about the embedding itself, or about what it takes.
-EMBED_ANEW = {"contract", "encoders", "engine", "health", "jobs"}
+EMBED_ANEW = {"encoders", "engine", "health", "jobs"}
 
 
 @pytest.fixture(scope="session")

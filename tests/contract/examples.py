@@ -12,14 +12,17 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import httpx
+import pytest
 
 from argus.authority.benchmarks import makers
 from argus.cli.main import main
+from tests.support import vectors
 from tests.support.console import forget_chroma
 from tests.support.example_runs import COMMANDS, EXAMPLES, FOLLOWS, arguments, prepare
 
@@ -42,9 +45,15 @@ class Examples:
 
     home: Path
     source: Path
+    vectors: Path
     url: str
     ran: dict[str, Ran] = field(default_factory=dict)
     ended: dict[str, Ran] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Start what kills are forked from: it imports while the first examples run."""
+        FORKS.set_forkserver_preload([__name__, *PRELOADED])
+        forkserver.ensure_running()
 
     def after(self, name: str) -> Ran:
         """Return a command's example as it ran, with what comes before it; each runs once."""
@@ -92,9 +101,8 @@ class Examples:
         folder = self.copy(name, place)
         with contextlib.chdir(folder):
             words = arguments(name, self.url)
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(PRELOADED)
-        process = context.Process(target=_until_killed, args=(str(folder), words, at))
+        given = str(folder), self.vectors, words, at
+        process = FORKS.Process(target=_until_killed, args=given)
         process.start()
         process.join(180)
         if process.exitcode is None:
@@ -117,19 +125,21 @@ class _Renames:
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
-RENAMES = _Renames()
+# What most commands import: a process that is killed begins with it, and with this module.
+PRELOADED = ["tests.contract.preloaded", "sklearn.pipeline", "lancedb", "duckdb", "numba",
+             "transformers.models.bart.modeling_bart"]  # fmt: skip
+RENAMES, FORKS = _Renames(), multiprocessing.get_context("forkserver")
 # Of the 1,000 questions of FinSuperQA.
 FEWER = patch.object(makers, "PAIRS", 100)
-# What most commands import, and this module: a process that is killed begins with it.
-PRELOADED = [__name__, "onnxruntime", "sklearn.pipeline", "lancedb", "duckdb",
-             "transformers.models.bart.modeling_bart"]  # fmt: skip
 
 
-def _until_killed(folder: str, words: list[str], at: int) -> None:
+def _until_killed(folder: str, kept: Path, words: list[str], at: int) -> None:
+    """Run a command in a process that the fork server has made: see PRELOADED."""
     os.chdir(folder)
     sys.argv = ["argus", *words]
-    RENAMES.counted, RENAMES.fatal = 0, at
-    with FEWER:
+    with FEWER, pytest.MonkeyPatch.context() as patch:
+        vectors.make_once(patch, kept)
+        RENAMES.counted, RENAMES.fatal = 0, at
         main()
 
 

@@ -42,7 +42,7 @@ TRAINED = ("probe", "generative train", "generative tune", "generative search", 
 
 @pytest.fixture(scope="module")
 def examples(
-    tmp_path_factory: pytest.TempPathFactory, shared: Callable[[str], Path]
+    tmp_path_factory: pytest.TempPathFactory, shared: Callable[[str], Path], kept_vectors: Path
 ) -> Iterator[Examples]:
     """What runs each command's example once, with what comes before it."""
     home, source = tmp_path_factory.mktemp("examples"), shared("fb15k237")
@@ -54,7 +54,7 @@ def examples(
         patch.delenv("ARGUS_SHARED", raising=False)  # goldens are of the data that ships
         patch.setenv("OPENAI_API_KEY", SECRET)
         patch.setenv("ARGUS_TRUST", f"OPENAI_API_KEY={url}")
-        yield Examples(home, source, url)
+        yield Examples(home, source, kept_vectors, url)
 
 
 def folder_of(name: str) -> str | None:

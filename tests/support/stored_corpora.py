@@ -11,6 +11,7 @@ from argus.data.types import Document, FloatArray
 from argus.stores.protocol import Metric, Records, StoreFacts
 from argus.stores.spec import StoreConfig
 from tests.support.payloads import write_payloads
+from tests.support.stores import fill_milvus, open_sqlite_vec
 
 
 def qdrant(place: Path, documents: Sequence[Document], vectors: FloatArray) -> str:
@@ -53,35 +54,16 @@ def lancedb(place: Path, documents: Sequence[Document], vectors: FloatArray) -> 
 
 
 def milvus(place: Path, documents: Sequence[Document], vectors: FloatArray) -> str:
-    from pymilvus import DataType, MilvusClient
-
-    place.mkdir()
-    client = MilvusClient(uri=str(place / "docs.db"))
-    schema = client.create_schema(auto_id=False, enable_dynamic_field=True)
-    schema.add_field("pk", DataType.VARCHAR, is_primary=True, max_length=64)
-    schema.add_field("vector", DataType.FLOAT_VECTOR, dim=vectors.shape[1])
-    params = client.prepare_index_params()
-    params.add_index("vector", index_type="FLAT", metric_type="IP")
-    client.create_collection("docs", schema=schema, index_params=params)
-    client.insert(
-        "docs",
-        [
-            {"pk": d.id, "vector": v.tolist(), "chunk_text": d.text, "title": d.title, "key": d.id}
-            for d, v in zip(documents, vectors, strict=True)
-        ],
-    )
-    client.close()
-    return f"milvus:{place}/docs.db/docs"
+    rows = [
+        {"pk": d.id, "vector": v.tolist(), "chunk_text": d.text, "title": d.title, "key": d.id}
+        for d, v in zip(documents, vectors, strict=True)
+    ]
+    return fill_milvus(place, "pk", "IP", rows)
 
 
 def sqlite_vec(place: Path, documents: Sequence[Document], vectors: FloatArray) -> str:
-    import apsw
-    import sqlite_vec as extension
-
     place.mkdir()
-    database = apsw.Connection(str(place / "docs.db"))
-    database.enable_load_extension(True)
-    database.load_extension(extension.loadable_path())
+    database = open_sqlite_vec(place / "docs.db")
     database.execute(
         f"CREATE VIRTUAL TABLE docs USING vec0(id TEXT PRIMARY KEY, "
         f"embedding FLOAT[{vectors.shape[1]}] distance_metric=cosine, +content TEXT, +title TEXT, "

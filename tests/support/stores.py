@@ -1,13 +1,16 @@
 """Real stores, each filled with the same few records."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from argus.data.types import FloatArray
+from tests.support.payloads import write_payloads
 
 DIM, N = 16, 60
 
@@ -33,21 +36,9 @@ def payload(i: int) -> dict[str, Any]:
 
 
 def qdrant(folder: Path) -> Filled:
-    from qdrant_client import QdrantClient, models
-
-    client = QdrantClient(path=str(folder))
-    params = models.VectorParams(size=DIM, distance=models.Distance.COSINE)
-    client.create_collection("docs", vectors_config=params)
-    rows = vectors()
-    client.upsert(
-        "docs",
-        [
-            models.PointStruct(id=i, vector=v.tolist(), payload=payload(i))
-            for i, v in enumerate(rows)
-        ],
-    )
-    client.close()
-    return Filled(f"qdrant:{folder}/docs", [str(i) for i in range(N)], rows, {})
+    rows, ids = vectors(), [str(i) for i in range(N)]
+    spec = write_payloads(folder, [payload(i) for i in range(N)], rows)
+    return Filled(spec, ids, rows, {})
 
 
 def chroma(folder: Path) -> Filled:
@@ -99,47 +90,56 @@ def sqlite_vec(folder: Path) -> Filled:
     return Filled(f"sqlite-vec:{folder}/docs.db/docs", ids, vectors(), {})
 
 
-def fill_sqlite_vec(file: Path) -> None:
-    """Write the records into a file of SQLite."""
+def open_sqlite_vec(file: Path) -> Any:
+    """Return a connection that knows the extension."""
     import apsw
     import sqlite_vec as extension
 
     database = apsw.Connection(str(file))
     database.enable_load_extension(True)
     database.load_extension(extension.loadable_path())
+    return database
+
+
+def fill_sqlite_vec(file: Path) -> None:
+    """Write the records into a file of SQLite."""
+    database = open_sqlite_vec(file)
     database.execute(
         f"CREATE VIRTUAL TABLE docs USING vec0(id TEXT PRIMARY KEY, tenant INTEGER, "
         f"embedding FLOAT[{DIM}] distance_metric=cosine, +text TEXT)"
     )
     for i, row in enumerate(vectors()):
+        values = f"d{i}", i % 3, row.tobytes(), f"text {i}"
         database.execute(
-            "INSERT INTO docs (id, tenant, embedding, text) VALUES (?, ?, ?, ?)",
-            (f"d{i}", i % 3, row.tobytes(), f"text {i}"),
+            "INSERT INTO docs (id, tenant, embedding, text) VALUES (?, ?, ?, ?)", values
         )
     database.close()
 
 
-def milvus(folder: Path) -> Filled:
+def fill_milvus(folder: Path, key: str, metric: str, rows: list[dict[str, Any]]) -> str:
+    """Make a collection of rows with a vector; return how it is named."""
     from pymilvus import DataType, MilvusClient
+    from pymilvus.client import grpc_handler
 
+    # or it waits half a second for each collection
+    grpc_handler.time = SimpleNamespace(time=time.time, sleep=lambda _: time.sleep(0.01))
     folder.mkdir()
     client = MilvusClient(uri=str(folder / "docs.db"))
     schema = client.create_schema(auto_id=False, enable_dynamic_field=True)
-    schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=64)
-    schema.add_field("vector", DataType.FLOAT_VECTOR, dim=DIM)
+    schema.add_field(key, DataType.VARCHAR, is_primary=True, max_length=64)
+    schema.add_field("vector", DataType.FLOAT_VECTOR, dim=len(rows[0]["vector"]))
     params = client.prepare_index_params()
-    params.add_index("vector", index_type="FLAT", metric_type="COSINE")
+    params.add_index("vector", index_type="FLAT", metric_type=metric)
     client.create_collection("docs", schema=schema, index_params=params)
-    rows, ids = vectors(), [f"d{i}" for i in range(N)]
-    client.insert(
-        "docs",
-        [
-            {"id": d, "vector": v.tolist(), **payload(i)}
-            for i, (d, v) in enumerate(zip(ids, rows, strict=True))
-        ],
-    )
+    client.insert("docs", rows)
     client.close()
-    return Filled(f"milvus:{folder}/docs.db/docs", ids, rows, {})
+    return f"milvus:{folder}/docs.db/docs"
+
+
+def milvus(folder: Path) -> Filled:
+    found, ids = vectors(), [f"d{i}" for i in range(N)]
+    rows = [{"id": d, "vector": found[i].tolist(), **payload(i)} for i, d in enumerate(ids)]
+    return Filled(fill_milvus(folder, "id", "COSINE", rows), ids, found, {})
 
 
 def pgvector(uri: str) -> Filled:

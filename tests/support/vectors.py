@@ -2,6 +2,9 @@
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from copy import copy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,7 @@ import numpy as np
 import pytest
 
 from argus.data.provenance import content_hash
+from argus.encoders import load
 from argus.encoders.models import DenseEncoder
 
 Key = tuple[Any, ...]
@@ -34,6 +38,14 @@ def make_once(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 
     monkeypatch.setattr(DenseEncoder, "_encode", sentences)
     monkeypatch.setattr(DenseEncoder, "encode_spans", spans)
+
+
+def read_once(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Have the default encoder read once; return what `cache_clear` makes forget it."""
+    read, kept = load.open_onnx, cache(load.open_onnx)
+    of = {True: lambda config: copy(kept(config)), False: read}
+    monkeypatch.setattr(load, "open_onnx", lambda config: of[config.is_packaged](config))
+    return kept
 
 
 def fill_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +76,9 @@ def _kept(keys: Sequence[Key], make: Callable[[list[int]], Any]) -> Any:
             KEPT[keys[i]] = vector
             part = _path(keys[i]).with_suffix(f".{os.getpid()}.npy")
             np.save(part, vector)
-            part.rename(_path(keys[i]))
+            with suppress(FileExistsError):
+                os.link(part, _path(keys[i]))  # no rename: those are counted where a job is killed
+            part.unlink()
     return np.stack([KEPT[key] for key in keys]) if keys else vectors
 
 
