@@ -126,7 +126,7 @@ class _Renames:
 
 
 # What most commands import: a process that is killed begins with it, and with this module.
-PRELOADED = ["tests.contract.preloaded", "sklearn.pipeline", "lancedb", "duckdb", "numba",
+PRELOADED = ["tests.contract.preloaded", "pandas", "sklearn.pipeline", "numba",
              "transformers.models.bart.modeling_bart"]  # fmt: skip
 RENAMES, FORKS = _Renames(), multiprocessing.get_context("forkserver")
 # Of the 1,000 questions of FinSuperQA.

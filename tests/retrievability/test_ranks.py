@@ -68,9 +68,10 @@ def test_block_size_and_workers_change_nothing(options):
     assert same(pair_ranks(vectors, graph), pair_ranks(vectors, graph, **options))
 
 
-def test_the_torch_path_gives_the_same_counts_to_the_bit():
+@pytest.mark.parametrize("pairs", [700, 20_000])  # few related entities each, and many
+def test_the_torch_path_gives_the_same_counts_to_the_bit(pairs):
     rng = np.random.default_rng(3)
-    graph, vectors = random_graph(rng, 250, 700), unit(rng.normal(size=(250, 32)))
+    graph, vectors = random_graph(rng, 250, pairs), unit(rng.normal(size=(250, 32)))
     vectors[40:60] = vectors[10]
     assert same(pair_ranks(vectors, graph), pair_ranks(vectors, graph, device="torch:cpu"))
     reservoirs = [pair_ranks(vectors, graph, reservoir=90, device=d) for d in ("cpu", "torch:cpu")]

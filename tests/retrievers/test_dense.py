@@ -92,7 +92,7 @@ def test_a_store_is_asked_and_its_records_are_documents(store):
 
 @pytest.mark.parametrize("place", ["index", "store"])
 def test_a_time_out_counts_of_indexes_and_stores(place, request):
-    slow, name = Slow("reggae", 1.0), str(request.getfixturevalue(place))
+    slow, name = Slow("reggae", 0.6), str(request.getfixturevalue(place))
     config = AskingConfig(timeout_s=0.3, at_once=4)
     with opened(name, documents=DOCUMENTS, encoder=slow, config=config) as source:
         answers = source.ask(QUERIES, 2)

@@ -55,9 +55,13 @@ def _column(candidates, x, n):  # type: ignore[no-untyped-def]  # pragma: no cov
 
 @numba.njit(nogil=True, cache=True)
 def count_block(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    similarity, vectors, candidates, offsets, related, exact, first, bound, out_above, out_pool,
+    similarity, vectors, candidates, offsets, related, exact, order, first, bound, out_above,
+    out_pool,
 ):  # fmt: skip
-    """Fill above and pool for the rows of one block. Overwrites `similarity`."""
+    """Fill above and pool for the rows of one block. Overwrites `similarity`.
+
+    order: places of the pairs, by `exact` in a row of more than DIRECT_RELATED.
+    """
     n = len(vectors)
     for row in range(len(offsets) - 1):
         begin, end = offsets[row], offsets[row + 1]
@@ -75,16 +79,16 @@ def count_block(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
             if column >= 0:
                 scores[column] = -np.inf
                 pool -= 1
-        out_pool[begin:end] = pool
+        for i in range(begin, end):
+            out_pool[i] = pool
         if end - begin <= DIRECT_RELATED:
             for i in range(begin, end):
                 out_above[i] = _count_one(
                     scores, vectors, candidates, t, related[i], exact[i], bound
                 )
         else:
-            out_above[begin:end] = _count_many(
-                scores, vectors, candidates, t, related[begin:end], exact[begin:end], bound
-            )
+            by_exact = order[begin:end]
+            _count_many(scores, vectors, candidates, t, related, exact, by_exact, bound, out_above)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -109,11 +113,12 @@ def _count_one(scores, vectors, candidates, t, x, exact, bound):  # type: ignore
 
 
 @numba.njit(nogil=True, cache=True)
-def _count_many(scores, vectors, candidates, t, related, exact, bound):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _count_many(scores, vectors, candidates, t, related, exact, order, bound, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Count the candidates above each of many x: one bisection per candidate."""
-    n_related = len(related)
-    order = np.argsort(exact, kind="mergesort")
-    sorted_exact = exact[order]
+    n_related = len(order)
+    sorted_exact = np.empty(n_related)
+    for i in range(n_related):
+        sorted_exact[i] = exact[order[i]]
     surely_above = np.zeros(n_related + 1, np.int64)  # [p]: candidates surely above just p of them
     tied_above = np.zeros(n_related, np.int64)
     for column in range(len(scores)):
@@ -130,12 +135,10 @@ def _count_many(scores, vectors, candidates, t, related, exact, bound):  # type:
                 x = related[order[i]]
                 tied_above[i] += exact_z > sorted_exact[i] or (exact_z == sorted_exact[i] and z < x)
                 i += 1
-    out = np.empty(n_related, np.int64)
-    above = 0
+    above = np.int64(0)
     for i in range(n_related - 1, -1, -1):
         above += surely_above[i + 1]
         out[order[i]] = above + tied_above[i]
-    return out
 
 
 @numba.njit(nogil=True, cache=True)

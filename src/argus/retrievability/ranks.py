@@ -231,16 +231,20 @@ def _vector_counter(vectors: FloatArray, graph: RelationGraph, bound: float) -> 
     everyone = np.arange(len(vectors), dtype=np.int32)
 
     def count(chunk: range, candidates: np.ndarray | None) -> PairRanks:
-        from argus.retrievability.kernels import count_block
+        from argus.retrievability.kernels import DIRECT_RELATED, count_block
 
         rows, exact, out = related_pairs(vectors, graph, chunk)
         columns = vectors if candidates is None else vectors[candidates]
         similarity = vectors[chunk.start : chunk.stop] @ columns.T  # (block, columns)
         offsets = np.searchsorted(rows, np.arange(len(chunk) + 1))
+        order = np.arange(len(exact))
+        for row in np.flatnonzero(np.diff(offsets) > DIRECT_RELATED):
+            pairs = slice(offsets[row], offsets[row + 1])
+            order[pairs] = pairs.start + np.argsort(exact[pairs])
         ids = everyone if candidates is None else candidates
         count_block(
-            similarity, vectors, ids, offsets, out.entity, exact, np.int64(chunk.start), bound,
-            out.above, out.pool,
+            similarity, vectors, ids, offsets, out.entity, exact, order,
+            np.int64(chunk.start), bound, out.above, out.pool,
         )  # fmt: skip
         return out
 

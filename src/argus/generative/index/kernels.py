@@ -172,7 +172,8 @@ def _with_room(tokens: Array, counts: IntArray, used: int, more: int) -> tuple[A
         return tokens, counts
     size = max(used + more, 2 * len(tokens))
     wider, longer = np.empty(size, np.int32), np.empty(size, np.int64)
-    wider[:used], longer[:used] = tokens[:used], counts[:used]
+    for i in range(used):  # a slice would take seconds to compile
+        wider[i], longer[i] = tokens[i], counts[i]
     return wider, longer
 
 
