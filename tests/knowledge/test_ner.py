@@ -137,9 +137,10 @@ def save(folder: Path, family: str, *, steps: int) -> Path:
     decay = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, max(steps, 1))
     rng = np.random.default_rng(0)
     network.train()
-    for _ in range(steps):
-        pairs = rng.integers(0, len(corpus), (12, 2))
-        inputs, labels = targets(tokenizer, [[*corpus[i], *corpus[j]] for i, j in pairs])
+    drawn = rng.integers(0, len(corpus), (40, 12, 2))
+    batches = [targets(tokenizer, [[*corpus[i], *corpus[j]] for i, j in pairs]) for pairs in drawn]
+    for step in range(steps):
+        inputs, labels = batches[step % len(batches)]
         loss = network(**inputs, labels=labels).loss
         optimizer.zero_grad()
         loss.backward()

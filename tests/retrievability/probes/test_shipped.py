@@ -26,8 +26,8 @@ def test_it_abstains_on_what_is_no_mention_of_an_entity(probe, minilm):
     noise = rng.normal(size=(100, 384))
     noise = (noise / np.linalg.norm(noise, axis=1, keepdims=True)).astype(np.float32)
     assert not probe.predict(noise).in_domain.any()
-    digits = [" ".join(map(str, rng.integers(0, 9999, 40))) for _ in range(30)]
-    code = [inspect.getsource(f) for f in vars(statistics).values() if inspect.isfunction(f)][:30]
+    digits = [" ".join(map(str, rng.integers(0, 9999, 40))) for _ in range(12)]
+    code = [inspect.getsource(f) for f in vars(statistics).values() if inspect.isfunction(f)][:12]
     for texts in (digits, code):
         in_domain = probe.predict(minilm.encode_documents(texts)).in_domain
         assert in_domain.mean() <= 0.1
