@@ -139,8 +139,7 @@ def save(folder: Path, family: str, *, steps: int) -> Path:
     network.train()
     drawn = rng.integers(0, len(corpus), (40, 12, 2))
     batches = [targets(tokenizer, [[*corpus[i], *corpus[j]] for i, j in pairs]) for pairs in drawn]
-    for step in range(steps):
-        inputs, labels = batches[step % len(batches)]
+    for inputs, labels in batches * (steps // len(batches)):
         loss = network(**inputs, labels=labels).loss
         optimizer.zero_grad()
         loss.backward()
