@@ -171,6 +171,10 @@ class Segment:
     id_pointers: IntArray
     id_bytes: npt.NDArray[np.uint8]
 
+    def __post_init__(self) -> None:
+        for each in fields(self):  # as mapped ones are: kernels are compiled once for both
+            getattr(self, each.name).flags.writeable = False
+
     @property
     def n_tokens(self) -> int:
         """Tokens of all passages, the borders in front counted."""
