@@ -116,8 +116,9 @@ def test_lint_gate_and_report_work_without_torch(site: Path, light, tmp_path: Pa
         (tmp_path / name).write_text(text)
     lint = "authority", "lint", "a.trec", *SUPERSEDED, "--out", "lint"
     ran = light(lint, EVALUATE, ("gate", "judged", "--min-ndcg", "0.9"), ("report", "judged"))
-    assert re.findall(r"^exit (\d)$", ran.stdout, re.MULTILINE) == ["1", "0", "0", "0"], ran.stderr
-    assert "d1" in ran.stdout.partition("exit")[0]  # superseded, served
+    said = re.split(r"^exit (\d)$", ran.stdout, flags=re.MULTILINE)
+    assert said[1::2] == ["1", "0", "0", "0"], ran.stderr
+    assert "d1" in said[0] and "judged/report.html" in said[6]  # superseded, served; written
 
 
 PLANTED = re.compile("quantiles|link_to|sample")

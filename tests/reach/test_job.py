@@ -28,10 +28,8 @@ class PlainStore:
         self.order = list(range(len(self.vectors)))[:: -1 if backwards else 1]
 
     def describe(self):
-        return StoreFacts(
-            len(self.vectors), self.vectors.shape[1], self.metric, "", ("",),
-            "lossy" if self.lost else "exact", not self.lost,
-        )  # fmt: skip
+        index = "lossy" if self.lost else "exact"
+        return StoreFacts(*self.vectors.shape, self.metric, "", index, not self.lost)
 
     def iterate(self, size):
         for start in range(0, len(self.vectors), size):

@@ -118,7 +118,7 @@ class ListStore:
 
     def describe(self) -> StoreFacts:
         n, dim = self._records.vectors.shape
-        return StoreFacts(n, dim, Metric.COSINE, "", ("",), "exact", True)
+        return StoreFacts(n, dim, Metric.COSINE, "", "exact", True)
 
     def iterate(self, size: int):
         for start in range(0, len(self._records.ids), size):

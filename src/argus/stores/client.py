@@ -43,7 +43,7 @@ def _reporting(method: Callable[..., Any]) -> Callable[..., Any]:
 class Client(ABC):
     """Base of the clients that keep fields: errors, pages, ids and siblings.
 
-    A client sets `field`, `_fields` and `_metric`, which `_facts` describes. It has `_pages`, which
+    A client sets `field` and `_metric`, which `_facts` describes. It has `_pages`, which
     reads records with or without vectors. Of collections it has `_open`, which opens another one or
     returns None, `_make`, `_is_own_and_empty` and `_drop`. Whatever its library raises in any of
     these, in `describe`, `search`, `upsert` and `delete` becomes an ArgusError.
@@ -51,7 +51,6 @@ class Client(ABC):
 
     columns: Sequence[str] | None = None
     field: str = ""
-    _fields: Collection[str] = ("",)
     _metric: Metric
     _open: Callable[[str, str], Any]
     _make: Callable[[str], None]
@@ -69,8 +68,7 @@ class Client(ABC):
 
     def _facts(self, records: int, dim: int, index: str, *, is_exact: bool) -> StoreFacts:
         """Return the facts of a store. index: "" where it has none."""
-        fields, index = tuple(self._fields), index or "exact"
-        return StoreFacts(records, dim, self._metric, self.field, fields, index, is_exact)
+        return StoreFacts(records, dim, self._metric, self.field, index or "exact", is_exact)
 
     def iterate(self, size: int) -> Iterator[Records]:
         """Yield all records, in the store's order."""

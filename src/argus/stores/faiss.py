@@ -56,7 +56,7 @@ class FaissStore:
         is_dot = self._index.metric_type == faiss.METRIC_INNER_PRODUCT
         metric, is_exact = Metric.DOT if is_dot else Metric.L2, kind.startswith("Flat")
         n, dim, index = self._index.ntotal, self._index.d, "exact" if is_exact else kind
-        return StoreFacts(int(n), int(dim), metric, "", ("",), index, is_exact)
+        return StoreFacts(int(n), int(dim), metric, "", index, is_exact)
 
     def iterate(self, size: int) -> Iterator[Records]:
         """Yield all vectors, in the order of the index or of its lists."""

@@ -40,11 +40,11 @@ class LanceStore(Client):
         lists = [
             f for f in schema if pa.types.is_fixed_size_list(f.type) or pa.types.is_list(f.type)
         ]
-        self._fields = tuple(f.name for f in lists if pa.types.is_floating(f.type.value_type))
-        self.field = self._vector_field(self._fields, field)
+        fields = tuple(f.name for f in lists if pa.types.is_floating(f.type.value_type))
+        self.field = self._vector_field(fields, field)
         self._id = self._id_column([f.name for f in schema], id_field)
         self._paths = dict(_paths(schema))
-        self._others = [f.name for f in schema if f.name not in {self._id, *self._fields}]
+        self._others = [f.name for f in schema if f.name not in {self._id, *fields}]
         self.columns = self._others
         self._has_text_ids = not pa.types.is_integer(schema.field(self._id).type)
         indexes = {column: i for i in table.list_indices() for column in i.columns}

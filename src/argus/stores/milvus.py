@@ -56,8 +56,7 @@ class MilvusStore(Client):
         self._dims = {
             f["name"]: int(f["params"]["dim"]) for f in fields if int(f["type"]) == FLOAT_VECTOR
         }
-        self._fields = list(self._dims)
-        self.field = self._vector_field(self._fields, field)
+        self.field = self._vector_field(list(self._dims), field)
         key = next(f for f in fields if f.get("is_primary"))
         self._key, self._has_text_ids = key["name"], int(key["type"]) == VARCHAR
         if not self._is_open:

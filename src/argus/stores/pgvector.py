@@ -78,10 +78,10 @@ class PgVectorStore(Client):
             raise no_collection(name, table, [row[0] for row in self._all(_TABLES, [*TYPES])])
         self._kinds = dict(self._all(_COLUMNS, regclass))
         primary = [row[0] for row in self._all(_PRIMARY, regclass)]
-        self._fields = tuple(c for c, kind in self._kinds.items() if _type_of(kind)[0] in TYPES)
-        self.field = self._vector_field(self._fields, field)
+        fields = tuple(c for c, kind in self._kinds.items() if _type_of(kind)[0] in TYPES)
+        self.field = self._vector_field(fields, field)
         self._id = self._id_column(list(self._kinds), id_field or next(iter(primary), None))
-        self._others = [c for c in self._kinds if c not in {self._id, *self._fields}]
+        self._others = [c for c in self._kinds if c not in {self._id, *fields}]
         self.columns = self._others
         self._type, self._dim = _type_of(self._kinds[self.field])
         self._has_text_ids = _type_of(self._kinds[self._id])[0] in ("text", "character varying")

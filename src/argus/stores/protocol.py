@@ -49,7 +49,6 @@ class StoreFacts:
     dim: int
     metric: Metric
     vector_field: str
-    vector_fields: tuple[str, ...]
     index: str
     is_exact: bool
 

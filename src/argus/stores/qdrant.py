@@ -55,8 +55,7 @@ class QdrantStore(Client):
             for field, params in fields.items()
             if params is not None and params.multivector_config is None
         }
-        self._fields = list(self._params)
-        self.field = self._vector_field(self._fields, field)
+        self.field = self._vector_field(list(self._params), field)
 
     def describe(self) -> StoreFacts:
         """Return its facts as they are now."""

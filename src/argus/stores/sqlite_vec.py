@@ -59,8 +59,7 @@ class SqliteVecStore(Client):
         rows = connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
         statement = statements[table]
         self._vectors = {m[1]: (int(m[2]), m[3]) for m in _VECTOR.finditer(statement)}
-        self._fields = list(self._vectors)
-        self.field = self._vector_field(self._fields, field)
+        self.field = self._vector_field(list(self._vectors), field)
         key = _KEY.search(statement)
         self._key = key[1] if key else "rowid"
         self._has_text_ids = key is not None and key[2].upper() == "TEXT"
